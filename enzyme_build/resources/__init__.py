@@ -1,0 +1,1 @@
+"""Domain knowledge as data: consumer profiles, known functions, finding texts, schemas."""

@@ -1,0 +1,1 @@
+"""Codegen: rules rendered as source text."""

@@ -1,0 +1,1 @@
+"""Rules: what Enzyme cannot find out by itself, read from TOML files into frozen values."""

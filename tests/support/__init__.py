@@ -1,0 +1,1 @@
+"""Helpers of the tests and of the demonstration: the real Enzyme plugin, and the import of Enzyme.jl."""

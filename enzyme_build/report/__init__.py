@@ -1,0 +1,1 @@
+"""Reports: a verdict in words for people, or as a document for programs."""

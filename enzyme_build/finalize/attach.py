@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from enzyme_build.finalize.carrier import Carrier, add_carrier
 from enzyme_build.finalize.facts import RuleFact
+from enzyme_build.finalize.generated import find_generated, link_generated, put_shim_in_place
 from enzyme_build.llvm.binding import FUNCTION_INDEX
 from enzyme_build.llvm.demangle import demangle
 from enzyme_build.llvm.values import Values
@@ -49,12 +50,17 @@ class Attached:
     bodies_to_return: tuple[str, ...]
 
 
-def attach_rules(module: Module, rules: Sequence[Rule], *, local_definitions: Mapping[str, int]) -> Attached:
+def attach_rules(
+    module: Module, rules: Sequence[Rule], *, local_definitions: Mapping[str, int], generated: bytes | None = None
+) -> Attached:
     """Attach `rules` to `module`, in which static functions were defined as often as `local_definitions` says.
 
-    Attributes come before carriers, which copy them. A rule with a problem is not attached.
+    `generated` is the module with the functions of stated derivatives. Attributes come before carriers, which copy
+    them. A rule with a problem is not attached.
     """
     attacher = _Attacher(module, local_definitions)
+    if generated is not None:
+        attacher.link_generated(generated, rules)
     order = sorted(range(len(rules)), key=lambda index: isinstance(rules[index], DerivativeRule | AllocationRule))
     facts = {index: attacher.attach(index, rules[index]) for index in order}
     return Attached(
@@ -77,6 +83,13 @@ class _Attacher:
         self.stands_for: dict[str, str] = {}
         self.bodies_to_return: list[str] = []
 
+    def link_generated(self, generated: bytes, rules: Sequence[Rule]) -> None:
+        """Bring in the functions of stated derivatives; the names that rules may mean stay those from before."""
+        stated = [rule.function for rule in rules if isinstance(rule, DerivativeRule) and rule.stated is not None]
+        symbols = [resolve_name(function, self.functions, demangle).symbol for function in stated]
+        primals = [self.functions[symbol] for symbol in symbols if symbol is not None]
+        link_generated(self.module, generated, name="the library", primals=primals)
+
     def attach(self, index: int, rule: Rule) -> RuleFact:
         """Attach one rule, or say what is wrong with it."""
         if isinstance(rule, InactiveGlobalRule):
@@ -95,6 +108,8 @@ class _Attacher:
         problems += abi.prototype_problems(rule.prototype, self.values.function_type(function))
         if not problems:
             match rule:
+                case DerivativeRule() if rule.stated is not None:
+                    problems += self._stated(name, function, rule)
                 case DerivativeRule():
                     problems += self._derivative(name, function, rule)
                 case AllocationRule():
@@ -192,6 +207,36 @@ class _Attacher:
         self._carry(name, primal, Carrier(metadata={kinds[role]: function for role, function in found.items()}))
         if self.values.is_defined(primal):
             self.bodies_to_return.append(self.values.name(primal))
+        return []
+
+    def _stated(self, name: str, primal: int, rule: DerivativeRule) -> list[RuleProblem]:
+        assert rule.prototype is not None  # noqa: S101 - a stated derivative has one
+        generated = find_generated(self.values, rule.prototype.name)
+        if generated is None:
+            text = f"the functions generated for {name} are missing"
+            return [
+                RuleProblem(finding="EB019", text=text, fix="this is a defect of enzyme-build; please report the rule")
+            ]
+        if self.values.binding.TypeOf(primal) != self.values.binding.TypeOf(generated.shim):
+            text = (
+                f"the prototype {rule.prototype.text!r} means {self.values.function_type(generated.shim)}, "
+                f"the bitcode has {self.values.function_type(primal)}"
+            )
+            return [RuleProblem(finding="EB010", text=text, fix="correct the prototype")]
+        put_shim_in_place(self.values, primal, generated, prototype_name=rule.prototype.name)
+        kinds = {
+            "enzyme_augment": generated.augmented,
+            "enzyme_gradient": generated.gradient,
+            "enzyme_derivative": generated.tangent,
+        }
+        self.functions[name] = generated.shim
+        metadata = {kind: function for kind, function in kinds.items() if function is not None}
+        made = add_carrier(self.module, generated.packet, Carrier(metadata=metadata))
+        self.bodies_to_return.append(self.values.name(generated.packet))
+        for function in (primal, generated.shim, generated.packet, made):
+            function_name = self.values.name(function)
+            if function_name != name:
+                self.stands_for[function_name] = name
         return []
 
     def _allocation(self, name: str, primal: int, rule: AllocationRule) -> list[RuleProblem]:

@@ -30,6 +30,7 @@ class FinalizeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `llvm_version` is what the toolchain says of `libllvm`, which before LLVM 16 cannot tell itself.
     `libllvm` and `section` (the raw content of `.llvmbc`) are files to read, `output` is the file to write;
+    `rules_module` holds the bitcode of the functions that were generated for stated derivatives;
     `name` is the library's file name: it makes private names unique and messages readable.
     """
 
@@ -41,6 +42,7 @@ class FinalizeRequest(msgspec.Struct, frozen=True, kw_only=True):
     pointers: PointerMode
     linked: tuple[LinkedModule, ...] = ()
     rules: tuple[Rule, ...] = ()
+    rules_module: str | None = None
     optimize: str = "O2"
 
 

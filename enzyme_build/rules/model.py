@@ -18,6 +18,7 @@ __all__ = [
     "Rule",
     "RuleProblem",
     "RuleSet",
+    "StatedDerivative",
 ]
 
 
@@ -48,6 +49,15 @@ class RuleProblem(msgspec.Struct, frozen=True, kw_only=True):
     fix: str
 
 
+class StatedDerivative(msgspec.Struct, frozen=True, kw_only=True):
+    """A derivative in formulas or C blocks, from which the rule's functions are generated."""
+
+    partials: dict[str, str] = {}
+    setup: str | None = None
+    vjp: str | None = None
+    jvp: str | None = None
+
+
 class DerivativeRule(msgspec.Struct, frozen=True, kw_only=True, tag="derivative"):
     """The derivative of `function` is given by C functions that the user wrote.
 
@@ -60,6 +70,7 @@ class DerivativeRule(msgspec.Struct, frozen=True, kw_only=True, tag="derivative"
     augmented: str | None = None
     gradient: str | None = None
     tangent: str | None = None
+    stated: StatedDerivative | None = None
 
     @property
     def modes(self) -> tuple[Mode, ...]:

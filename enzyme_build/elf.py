@@ -1,8 +1,7 @@
 """Read what matters of a shared library: its names, what it needs, and the section that holds bitcode.
 
 The only module that knows pyelftools; everything that can go wrong inside it becomes a `BinaryError` in `_reading`.
-Sources of fact: System V ABI (gABI) for the tables, the GNU extensions of the LSB for symbol versions, and
-"GNU hash ELF sections" (A. Roenky) for the hash table.
+Sources of fact: System V ABI (gABI) for the tables, the GNU extensions of the LSB for symbol versions.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
 from elftools.elf.sections import NoteSection, Section
 
+from enzyme_build._elf_parts import GnuHash, what_is
 from enzyme_build.errors import BinaryError
 
 if TYPE_CHECKING:
@@ -50,19 +50,6 @@ _FOREIGN = (
     ELFError, ConstructError, struct.error, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError,
     TypeError, ValueError,
 )  # fmt: skip
-
-_MAGICS = (
-    (b"\xfe\xed\xfa\xce", "a Mach-O file (macOS)"),
-    (b"\xfe\xed\xfa\xcf", "a Mach-O file (macOS)"),
-    (b"\xce\xfa\xed\xfe", "a Mach-O file (macOS)"),
-    (b"\xcf\xfa\xed\xfe", "a Mach-O file (macOS)"),
-    (b"\xca\xfe\xba\xbe", "a universal Mach-O file (macOS)"),
-    (b"MZ", "a PE file (Windows)"),
-    (b"!<arch>\n", "an ar archive (a static library)"),
-    (b"!<thin>\n", "a thin ar archive (a static library)"),
-    (b"BC\xc0\xde", "an LLVM bitcode file"),
-    (b"PK\x03\x04", "a zip archive"),
-)
 
 # st_info and st_other (gABI, figure 4-16 and following)
 _LOCAL, _WEAK = 0, 2
@@ -145,7 +132,15 @@ def holds_symbols(path: Path, names: Collection[str]) -> set[str]:
         if table is None:
             return wanted & {symbol.name for symbol in file.symbols()[0]}
         symbols, strings = file.symbol_table()
-        return {name for name in wanted if _hash_lookup(name.encode(), table, symbols, strings, file)}
+        hashed = GnuHash(
+            table=table,
+            symbols=symbols,
+            strings=strings,
+            symbol_size=file.symbol_format.size,
+            order=file.order,
+            bits=file.elf.elfclass,
+        )
+        return {name for name in wanted if hashed.holds(name.encode())}
 
 
 def native_fingerprint(path: Path) -> str:
@@ -233,7 +228,7 @@ class _File:
         stream.seek(0)
         start = stream.read(64)
         if start[:4] != b"\x7fELF":
-            msg = f"{shown}: not an ELF file but {_what_is(start)}"
+            msg = f"{shown}: not an ELF file but {what_is(start)}"
             raise BinaryError(msg, hint="give a shared library for Linux (`lib*.so`)")
         stream.seek(0)
         self.elf: Any = ELFFile(stream)
@@ -382,49 +377,9 @@ class _File:
         return {symbol: names[number] for symbol, number in found if number > 1 and number in names}
 
 
-def _hash_lookup(name: bytes, table: bytes, symbols: bytes, strings: bytes, file: _File) -> bool:
-    """Tell whether `name` is in a GNU hash table."""
-    word = struct.Struct(file.order + "I")
-    bloom = struct.Struct(file.order + ("Q" if file.elf.elfclass == 64 else "I"))
-    buckets, first, bloom_size, shift = struct.unpack_from(file.order + "4I", table)
-    code = 5381
-    for byte in name:
-        code = (code * 33 + byte) & 0xFFFFFFFF
-    bits = 8 * bloom.size
-    (mask,) = bloom.unpack_from(table, 16 + bloom.size * (code // bits % bloom_size))
-    if not (mask >> (code % bits)) & (mask >> ((code >> shift) % bits)) & 1:
-        return False
-    start = 16 + bloom.size * bloom_size
-    (number,) = word.unpack_from(table, start + 4 * (code % buckets))
-    chain = start + 4 * buckets
-    while number >= first:
-        (stored,) = word.unpack_from(table, chain + 4 * (number - first))
-        if (stored ^ code) < 2:
-            (name_at,) = word.unpack_from(symbols, number * file.symbol_format.size)
-            if strings[name_at : name_at + len(name) + 1] == name + b"\0":
-                return True
-        if stored & 1:
-            return False
-        number += 1
-    return False
-
-
 def _string(strings: bytes, start: int) -> str:
     end = strings.find(b"\0", start)
     if start >= len(strings) or end < 0:
         msg = f"a symbol's name lies outside the string table (at {start} of {len(strings)})"
         raise ValueError(msg)
     return strings[start:end].decode("utf-8", "backslashreplace")
-
-
-def _what_is(start: bytes) -> str:
-    """Return in words what a file is that starts with `start`."""
-    if not start:
-        return "an empty file"
-    for magic, name in _MAGICS:
-        if start.startswith(magic):
-            return name
-    if b"\0" not in start and all(byte >= 32 or byte in b"\t\n\r\f" for byte in start):
-        script = start.lstrip().startswith((b"INPUT", b"GROUP", b"/* GNU ld script", b"OUTPUT_FORMAT"))
-        return "a linker script (text)" if script else "text"
-    return f"something unknown (it starts with {start[:4].hex(' ')})"

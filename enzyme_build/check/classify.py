@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from enzyme_build import __version__
-from enzyme_build.check import known
 from enzyme_build.check.fold import fold_functions, fold_variables
 from enzyme_build.check.roots import choose_roots
+from enzyme_build.check.rule_records import rule_functions, rule_records
 from enzyme_build.check.status import (
     AttachedRule,
     Ground,
@@ -29,11 +29,9 @@ from enzyme_build.manifest import (
     DependencyRecord,
     LibraryRecord,
     Manifest,
-    RuleProblemRecord,
-    RuleRecord,
     SymbolRecord,
 )
-from enzyme_build.rules.model import AllocationRule, DerivativeRule, InactiveGlobalRule, LikeRule, NofreeRule
+from enzyme_build.rules.model import AllocationRule, NofreeRule
 from enzyme_build.rules.names import resolve_name
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from enzyme_build.finalize.facts import ModuleFacts, RuleFact
     from enzyme_build.manifest import WaiverRecord
     from enzyme_build.model import Consumer
-    from enzyme_build.rules.model import Rule, RuleSet
+    from enzyme_build.rules.model import RuleSet
 
     Demangle = Callable[[Sequence[str]], Mapping[str, str]]
 
@@ -95,7 +93,7 @@ def describe_library(
         roots,
         elf=elf,
         defined=[name for name, use in functions.items() if use.defined],
-        rule_functions=_rule_functions(rules, names, demangle),
+        rule_functions=rule_functions(rules, facts, names, demangle),
         demangle=demangle,
     )
     return Manifest(
@@ -112,7 +110,7 @@ def describe_library(
         consumers=tuple(consumer.name for consumer in consumers),
         roots=() if native else chosen,
         symbols=symbols,
-        rules=_rule_records(rules, facts, ground, names=names, demangle=demangle),
+        rules=rule_records(rules, facts, ground, names=names, demangle=demangle),
         dependencies=_dependencies(elf, linked),
         waivers=tuple(waivers),
         inputs=inputs,
@@ -230,80 +228,6 @@ def _native_export(symbol: ElfSymbol, body: str | None, ground: Ground, *, nativ
     if waiver is not None:
         return SymbolRecord(status="waived", kind=kind, detail=waiver.reason)
     return SymbolRecord(status="opaque", kind=kind, detail="machine code only" if native else _NATIVE_ONLY)
-
-
-def _rule_functions(rules: RuleSet, names: Collection[str], demangle: Demangle) -> set[str]:
-    """Return the symbols of the functions that derivative rules are made of."""
-    written = {
-        function
-        for rule in rules.rules
-        if isinstance(rule, DerivativeRule)
-        for function in (rule.augmented, rule.gradient, rule.tangent)
-        if function is not None
-    }
-    return {resolve_name(function, names, demangle).symbol or function for function in written}
-
-
-def _rule_records(
-    rules: RuleSet,
-    facts: ModuleFacts | None,
-    ground: Ground,
-    *,
-    names: Collection[str],
-    demangle: Demangle,
-) -> tuple[RuleRecord, ...]:
-    """Return a record of every rule, with what is wrong with it.
-
-    Rule files are often those of a whole project, so a rule whose function this library does not know is only noted
-    (EB008); whether any other library knows it is judged when all are seen together.
-    """
-    outcome = {} if facts is None else {fact.index: fact for fact in facts.rules}
-    elsewhere = {name for manifest in ground.linked for name in manifest.symbols}
-    records = []
-    for index, rule in enumerate(rules.rules):
-        fact = outcome.get(index)
-        written = rule.variable if isinstance(rule, InactiveGlobalRule) else rule.function
-        symbol = fact.symbol if fact is not None else None
-        if symbol is None:
-            symbol = resolve_name(written, {*names, *elsewhere}, demangle).symbol
-        problems = [] if fact is None else [_problem(each.finding, each.text, each.fix) for each in fact.problems]
-        if symbol is None and not problems:
-            reason = resolve_name(written, names, demangle).reason
-            problems.append(_problem("EB008", f"{written}: {reason}", "correct the name, or remove the rule"))
-        problems += _like_problems(rule)
-        records.append(
-            RuleRecord(
-                kind=str(rule.__struct_config__.tag),
-                symbol=symbol or written,
-                file=rule.origin.file,
-                key=rule.origin.key,
-                line=rule.origin.line,
-                functions=_roles(rule),
-                modes=rule.modes if isinstance(rule, DerivativeRule) else (),
-                problems=tuple(problems),
-            )
-        )
-    return tuple(records)
-
-
-def _problem(finding: str, text: str, fix: str) -> RuleProblemRecord:
-    return RuleProblemRecord(finding=finding, text=text, fix=fix)
-
-
-def _like_problems(rule: Rule) -> list[RuleProblemRecord]:
-    if not isinstance(rule, LikeRule):
-        return []
-    found, close = known.known_like(rule.like)
-    if found is not None:
-        return []
-    text = f"{rule.function} cannot be like {rule.like!r}, which {known.enzyme_version()} does not accept{close}"
-    return [_problem("EB021", text, "name a function that Enzyme accepts, or write a [[derivative]] rule")]
-
-
-def _roles(rule: Rule) -> dict[str, str]:
-    """Return the functions that a rule names besides the one it is for, by role."""
-    roles = ("augmented", "gradient", "tangent", "like", "deallocate")
-    return {role: value for role in roles if (value := getattr(rule, role, None)) is not None}
 
 
 def _bitcode(facts: ModuleFacts) -> BitcodeRecord:

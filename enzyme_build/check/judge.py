@@ -85,11 +85,10 @@ def _summary(shown: str, manifest: Manifest, reached: Reach, names: Names, notes
     assert manifest.bitcode is not None  # noqa: S101 - libraries without are not summarised
     symbols = manifest.symbols
     within = reached.names()
-    outside = [
-        name for name, record in sorted(symbols.items()) if record.status == "opaque" and name not in set(within)
-    ]
+    opaque = {name for name, record in symbols.items() if record.status == "opaque"}
+    outside = sorted(opaque.difference(within))
     python = [name for name in outside if manifest.python_extension and name.startswith(_PYTHON_API)]
-    others = [name for name in outside if name not in set(python) and not symbols[name].exported]
+    others = sorted({name for name in outside if not symbols[name].exported}.difference(python))
     indirect = [name for name in within if symbols[name].indirect_calls]
     said = list(notes)
     if python:

@@ -100,6 +100,9 @@ def function_standing(use: Use, ground: Ground) -> Standing:
         return Standing(status="rule", rule=ground.frees[use.name], detail=detail)
     if use.defined:
         return Standing(status="bitcode", library=use.from_library)
+    if use.fact is not None and use.fact.never_returns:
+        detail = "called only where the program does not come back"
+        return Standing(status="known", detail=detail, library=library)
     function = known.lookup(use.name, demangled=ground.demangled.get(use.name))
     by_name = _by_name(use.name, function, ground, library=library)
     if by_name is not None:

@@ -15,7 +15,7 @@ from enzyme_build.check.status import CONSTANT, is_intrinsic
 from enzyme_build.model import CallSite, Mode, SourceLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from enzyme_build.check.finding import Finding, Level
     from enzyme_build.check.reach import Reach
@@ -96,7 +96,8 @@ def symbol_findings(
     bitcode.
     """
     found = []
-    for name in reached.names():
+    within = frozenset(reached.names())
+    for name in sorted(within):
         record = manifest.symbols[name]
         fails = [mode for mode in unusable_modes(record) if mode in reached.modes(name)]
         counted = [mode for mode in fails if not declared or mode in declared]
@@ -113,7 +114,7 @@ def symbol_findings(
                 finding,
                 demangled=names.demangled_or_none(name),
                 chain=tuple(names.brief(step) for step in chain) if len(chain) > 1 else (),
-                callers=_callers(record, reached, names),
+                callers=_callers(record, within, names),
                 held_by=record.library,
             )
         )
@@ -188,9 +189,8 @@ def _is_constant(record: SymbolRecord) -> bool:
     return record.detail is not None and record.detail.startswith(CONSTANT)
 
 
-def _callers(record: SymbolRecord, reached: Reach, names: Names) -> tuple[CallSite, ...]:
+def _callers(record: SymbolRecord, within: Collection[str], names: Names) -> tuple[CallSite, ...]:
     """Return the uses that a root reaches; all of them when it is reached in another way, as through a table."""
-    within = set(reached.names())
     sites = [site for site in record.sites if site.caller in within] or list(record.sites)
     return tuple(
         CallSite(

@@ -50,6 +50,8 @@ class FunctionFact(msgspec.Struct, frozen=True, kw_only=True):
     """A function of the finished module.
 
     `references` are the functions and variables its body mentions, sorted; `sites` where it is used itself;
+    `never_returns` says that it is used only in calls that the program does not come back from, which Enzyme accepts of
+    any function. An alias is listed as a function that mentions the one behind it.
     `stands_for` is the primal when this is a carrier or a moved body that finalize made; `from_library` the linked
     library whose module brought it.
     """
@@ -62,6 +64,7 @@ class FunctionFact(msgspec.Struct, frozen=True, kw_only=True):
     sites: tuple[CallSite, ...] = ()
     indirect_calls: int = 0
     inline_assembly: int = 0
+    never_returns: bool = False
     stands_for: str | None = None
     from_library: str | None = None
 
@@ -98,7 +101,8 @@ class ModuleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The finished module: how it was made, and every function and variable in it.
 
     `registrations` are Enzyme's registration globals that the sources held and that were removed: they do nothing after
-    the import, so whoever wrote them needs a rule file.
+    the import, so whoever wrote them needs a rule file. `constructors` are the functions that the dynamic linker runs
+    when it loads the library; a consumer's copy of the module does not run them, so what they initialise is zero there.
     """
 
     llvm_version: str
@@ -112,6 +116,7 @@ class ModuleFacts(msgspec.Struct, frozen=True, kw_only=True):
     variables: tuple[VariableFact, ...]
     rules: tuple[RuleFact, ...]
     registrations: tuple[str, ...] = ()
+    constructors: tuple[str, ...] = ()
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from enzyme_build.llvm.values import Values
 from enzyme_build.model import CallSite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from enzyme_build.llvm.context import Module
 
@@ -23,32 +23,16 @@ class _Uses:
         self.values = values
         self.sites: dict[int, list[CallSite]] = {}
         self.references: dict[int, set[str]] = {}
+        self.returning: set[int] = set()
         for value in (*values.functions(), *values.variables()):
             name = values.name(value)
             sites = self.sites.setdefault(value, [])
-            for holder, instruction in self._holders(value):
+            for holder, instruction in values.uses_behind(value):
                 self.references.setdefault(holder, set()).add(name)
+                if instruction is None or not values.is_call(instruction) or not values.never_returns(instruction):
+                    self.returning.add(value)
                 location = None if instruction is None else values.location(instruction)
                 sites.append(CallSite(caller=values.name(holder), location=location))
-
-    def _holders(self, value: int) -> Iterator[tuple[int, int | None]]:
-        """Yield the function or variable behind each use of `value`, with the instruction if there is one.
-
-        A use by a function itself is the prefix data of a carrier, which calls nothing. Constants are looked through;
-        an alias passes its users on.
-        """
-        binding = self.values.binding
-        seen = set()
-        waiting = [value]
-        while waiting:
-            for user in self.values.users(waiting.pop()):
-                if binding.IsAInstruction(user):
-                    yield self.values.enclosing_function(user), user
-                elif binding.IsAGlobalVariable(user):
-                    yield user, None
-                elif not binding.IsAFunction(user) and user not in seen:
-                    seen.add(user)
-                    waiting.append(user)
 
     def sites_of(self, value: int) -> tuple[CallSite, ...]:
         """Return the uses of `value`, each once, in a fixed order."""
@@ -85,12 +69,14 @@ def survey(
                 local=values.is_local(function),
                 references=uses.references_of(function),
                 sites=uses.sites_of(function),
+                never_returns=function not in uses.returning and bool(uses.sites[function]),
                 indirect_calls=indirect,
                 inline_assembly=assembly,
                 stands_for=stands_for.get(name),
                 from_library=origins.get(name),
             )
         )
+    functions += [_alias(values, alias) for alias in values.aliases() if _aliased_function(values, alias)]
     variables = [
         VariableFact(
             name=values.name(variable),
@@ -107,6 +93,27 @@ def survey(
     return (
         tuple(sorted(functions, key=lambda fact: fact.name)),
         tuple(sorted(variables, key=lambda fact: fact.name)),
+    )
+
+
+def _aliased_function(values: Values, alias: int) -> int | None:
+    """Return the function behind `alias`, looking through a change of pointer type."""
+    target = values.binding.AliasGetAliasee(alias)
+    while target and values.binding.IsAConstantExpr(target):
+        target = values.binding.GetOperand(target, 0)
+    return int(target) if target and values.binding.IsAFunction(target) else None
+
+
+def _alias(values: Values, alias: int) -> FunctionFact:
+    """Return an alias as a function that does nothing but mention the function behind it."""
+    target = _aliased_function(values, alias)
+    assert target is not None  # noqa: S101 - the caller asked
+    return FunctionFact(
+        name=values.name(alias),
+        type=values.function_type(target),
+        defined=True,
+        local=values.is_local(alias),
+        references=(values.name(target),),
     )
 
 

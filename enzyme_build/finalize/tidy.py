@@ -9,7 +9,7 @@ from enzyme_build.llvm.values import Values
 if TYPE_CHECKING:
     from enzyme_build.llvm.context import Module
 
-__all__ = ["drop_registration_globals", "drop_used_lists", "make_local_names_unique"]
+__all__ = ["drop_constructor_lists", "drop_registration_globals", "drop_used_lists", "make_local_names_unique"]
 
 # Enzyme finds registrations by substring (PreserveNVVM); `inactive` ones become rules by the same names
 _REGISTRATIONS = (
@@ -33,6 +33,26 @@ def drop_used_lists(module: Module) -> None:
         variable = values.variable(name)
         if variable is not None:
             values.binding.DeleteGlobal(variable)
+
+
+def drop_constructor_lists(module: Module) -> tuple[str, ...]:
+    """Delete `llvm.global_ctors` and `llvm.global_dtors`; return the names of the constructors, sorted.
+
+    A consumer does not run them, and the import gives the lists a linkage that the verifier rejects. What the optimiser
+    could evaluate is in the variables by now.
+    """
+    values = Values(module)
+    names: set[str] = set()
+    for name in ("llvm.global_ctors", "llvm.global_dtors"):
+        variable = values.variable(name)
+        if variable is None:
+            continue
+        if name == "llvm.global_ctors":
+            names.update(
+                values.name(function) for function in values.functions() if variable in values.holders(function)
+            )
+        values.binding.DeleteGlobal(variable)
+    return tuple(sorted(names))
 
 
 def drop_registration_globals(module: Module) -> tuple[str, ...]:

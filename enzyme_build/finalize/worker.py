@@ -22,7 +22,12 @@ from enzyme_build.finalize.imported import require_importable
 from enzyme_build.finalize.merge import merge_linked, merge_modules
 from enzyme_build.finalize.split import split_modules
 from enzyme_build.finalize.survey import survey
-from enzyme_build.finalize.tidy import drop_registration_globals, drop_used_lists, make_local_names_unique
+from enzyme_build.finalize.tidy import (
+    drop_constructor_lists,
+    drop_registration_globals,
+    drop_used_lists,
+    make_local_names_unique,
+)
 from enzyme_build.llvm.binding import load_binding
 from enzyme_build.llvm.context import Context
 from enzyme_build.llvm.values import Values
@@ -58,6 +63,7 @@ def make_module(request: FinalizeRequest) -> ModuleFacts:
     module.run_passes(f"default<{request.optimize}>")
     return_bodies(module, attached.bodies_to_return)
     module.verify(what=f"{request.name}, optimised")
+    constructors = drop_constructor_lists(module)
     functions, variables = survey(module, stands_for=attached.stands_for, origins=origins)
     identity = f"{_identifier(request.name)}_{_digest(request, section)}"
     make_local_names_unique(module, identity=identity)
@@ -81,6 +87,7 @@ def make_module(request: FinalizeRequest) -> ModuleFacts:
         variables=variables,
         rules=attached.rules,
         registrations=registrations,
+        constructors=constructors,
     )
 
 

@@ -111,6 +111,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "LLVMGetUser": (_p, _p),
     "LLVMIsAInstruction": (_p, _p),
     "LLVMIsALoadInst": (_p, _p),
+    "LLVMIsAUnreachableInst": (_p, _p),
+    "LLVMGetBasicBlockTerminator": (_p, _p),
     "LLVMIsACallInst": (_p, _p),
     "LLVMIsAInvokeInst": (_p, _p),
     "LLVMIsAInlineAsm": (_p, _p),

@@ -82,6 +82,29 @@ class Values:
             yield self.binding.GetUser(use)
             use = after
 
+    def uses_behind(self, value: int) -> Iterator[tuple[int, int | None]]:
+        """Yield the function or variable behind each use of `value`, with the instruction if there is one.
+
+        A use by a function itself is the prefix data of a carrier, which calls nothing. Constants are looked through;
+        an alias passes its users on.
+        """
+        binding = self.binding
+        seen = set()
+        waiting = [value]
+        while waiting:
+            for user in self.users(waiting.pop()):
+                if binding.IsAInstruction(user):
+                    yield self.enclosing_function(user), user
+                elif binding.IsAGlobalVariable(user):
+                    yield user, None
+                elif not binding.IsAFunction(user) and user not in seen:
+                    seen.add(user)
+                    waiting.append(user)
+
+    def holders(self, value: int) -> set[int]:
+        """Return the functions and variables that mention `value`."""
+        return {holder for holder, _ in self.uses_behind(value)}
+
     def function(self, name: str) -> int | None:
         """Return the function called `name`."""
         return self.binding.GetNamedFunction(self.module.handle, name.encode()) or None
@@ -241,6 +264,11 @@ class Values:
     def is_call(self, value: int) -> bool:
         """Return whether `value` is a call or an invoke."""
         return bool(self.binding.IsACallInst(value) or self.binding.IsAInvokeInst(value))
+
+    def never_returns(self, instruction: int) -> bool:
+        """Return whether the block of `instruction` ends in `unreachable`: what it calls never comes back."""
+        last = self.binding.GetBasicBlockTerminator(self.binding.GetInstructionParent(instruction))
+        return bool(last and self.binding.IsAUnreachableInst(last))
 
     def enclosing_function(self, instruction: int) -> int:
         """Return the function that holds `instruction`."""

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from enzyme_build.finalize.carrier import Carrier, add_carrier
 from enzyme_build.finalize.facts import RuleFact
 from enzyme_build.finalize.generated import find_generated, link_generated, put_shim_in_place
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from enzyme_build.llvm.context import Module
 
-__all__ = ["Attached", "attach_rules"]
+__all__ = ["Attached", "attach_rules", "bypassed_rules"]
 
 _INACTIVE = ("enzyme_inactive", "nofree", "enzyme_no_escaping_allocation")
 
@@ -68,6 +70,28 @@ def attach_rules(
         stands_for=attacher.stands_for,
         bodies_to_return=tuple(attacher.bodies_to_return),
     )
+
+
+def bypassed_rules(module: Module, rules: Sequence[Rule], facts: Sequence[RuleFact]) -> tuple[RuleFact, ...]:
+    """Return `facts` with a problem added where the optimised body of a primal makes its derivative rule void.
+
+    Where a function can only return one number, LLVM puts the number in place of each call's result, before Enzyme and
+    in the consumer as well. No attribute prevents that.
+    """
+    values = Values(module)
+    judged = []
+    for found in facts:
+        fact, rule = found, rules[found.index]
+        function = None if fact.symbol is None else values.function(fact.symbol)
+        if isinstance(rule, DerivativeRule) and not fact.problems and function and values.returns_constant(function):
+            problem = RuleProblem(
+                finding="EB011",
+                text=f"{fact.symbol} always returns the same number: LLVM uses that, and no rule is asked",
+                fix="drop the rule, or move the function to a library with bitcode = false",
+            )
+            fact = msgspec.structs.replace(fact, problems=(problem,))
+        judged.append(fact)
+    return tuple(judged)
 
 
 class _Attacher:

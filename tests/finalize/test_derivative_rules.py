@@ -284,3 +284,13 @@ def test_second_order_through_a_rule(enzyme: Enzyme, tmp_path: Path) -> None:
         int main(void) { printf("%.17g\\n", __enzyme_fwddiff((void *)slope, 2.0, 1.0)); }"""
     found = enzyme.differentiate(host, tmp_path / "host", imports=[(library, "kernel")], link=[native])
     assert found == pytest.approx([12 * 2**2], rel=1e-12)
+
+
+@BOTH
+def test_rule_on_a_function_that_returns_a_number_is_refused(enzyme: Enzyme, tmp_path: Path, typed: bool) -> None:
+    """LLVM folds the result of such a call away, so Enzyme's answer would be silently that of a constant."""
+    text = f"double f(double x) {{ return 7; }}{SCALAR_RULE}double kernel(double x) {{ return x * f(x); }}"
+    library = build_library(enzyme, tmp_path, "kernel", {"kernel.c": text}, typed=typed)
+    facts = finalize(enzyme, library, [F_RULE], typed=typed)
+    assert [problem.finding for problem in facts.rules[0].problems] == ["EB011"]
+    assert "f always returns the same number" in facts.rules[0].problems[0].text

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from enzyme_build.toolchain import Toolchain
 from support.enzyme import Enzyme
 from support.enzyme_plugin import get_enzyme
+from support.toolchains import Toolchains, find_toolchains
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -26,6 +28,18 @@ def work_folder() -> Path:
 def enzyme(work_folder: Path) -> Enzyme:
     """The real Enzyme; its absence is a failure, never a skip."""
     return Enzyme(**{name: Path(path) for name, path in get_enzyme(work_folder / "enzyme").items()})
+
+
+@pytest.fixture(scope="session")
+def toolchains(enzyme: Enzyme) -> Toolchains:
+    """Two real toolchains, of LLVM 15 and of a newer one."""
+    return find_toolchains(enzyme.clang)
+
+
+@pytest.fixture(scope="session", params=["older", "newer"])
+def each_toolchain(request: pytest.FixtureRequest, toolchains: Toolchains) -> Toolchain:
+    """Each of the two in turn."""
+    return getattr(toolchains, request.param)
 
 
 @pytest.fixture(scope="session")

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from enzyme_build.finalize.carrier import Carrier, add_carrier
+from enzyme_build.finalize.debug_types import debug_signatures
 from enzyme_build.finalize.facts import RuleFact
 from enzyme_build.finalize.generated import find_generated, link_generated, put_shim_in_place
 from enzyme_build.llvm.binding import FUNCTION_INDEX
 from enzyme_build.llvm.demangle import demangle
 from enzyme_build.llvm.values import Values
 from enzyme_build.rules import abi
+from enzyme_build.rules.debug import debug_problems
 from enzyme_build.rules.model import (
     AllocationRule,
     DerivativeRule,
@@ -60,7 +62,8 @@ def attach_rules(
     `generated` is the module with the functions of stated derivatives. Attributes come before carriers, which copy
     them. A rule with a problem is not attached.
     """
-    attacher = _Attacher(module, local_definitions)
+    prototypes = any(not isinstance(rule, InactiveGlobalRule) and rule.prototype is not None for rule in rules)
+    attacher = _Attacher(module, local_definitions, prototypes=prototypes)
     if generated is not None:
         attacher.link_generated(generated, rules)
     order = sorted(range(len(rules)), key=lambda index: isinstance(rules[index], DerivativeRule | AllocationRule))
@@ -97,13 +100,14 @@ def bypassed_rules(module: Module, rules: Sequence[Rule], facts: Sequence[RuleFa
 class _Attacher:
     """The names of one module, resolved once, and the rules attached to it so far."""
 
-    def __init__(self, module: Module, local_definitions: Mapping[str, int]) -> None:
+    def __init__(self, module: Module, local_definitions: Mapping[str, int], *, prototypes: bool) -> None:
         self.module = module
         self.values = Values(module)
         self.local_definitions = local_definitions
         self.functions = {self.values.name(item): item for item in self.values.functions()}
         self.variables = {self.values.name(item): item for item in self.values.variables()}
         self.aliases = {self.values.name(item) for item in self.values.aliases()}
+        self.debug = debug_signatures(module) if prototypes else {}
         self.stands_for: dict[str, str] = {}
         self.bodies_to_return: list[str] = []
 
@@ -130,6 +134,8 @@ class _Attacher:
         has_body = self.values.is_defined(function)
         problems = list(self._ambiguous(name, function))
         problems += abi.prototype_problems(rule.prototype, self.values.function_type(function))
+        if not problems:
+            problems += debug_problems(rule.prototype, self.debug.get(name))
         if not problems:
             match rule:
                 case DerivativeRule() if rule.stated is not None:
@@ -235,7 +241,8 @@ class _Attacher:
 
     def _stated(self, name: str, primal: int, rule: DerivativeRule) -> list[RuleProblem]:
         assert rule.prototype is not None  # noqa: S101 - a stated derivative has one
-        generated = find_generated(self.values, rule.prototype.name)
+        opaque = not self.values.is_defined(primal)
+        generated = find_generated(self.values, rule.prototype.name, opaque=opaque)
         if generated is None:
             text = f"the functions generated for {name} are missing"
             return [
@@ -257,7 +264,12 @@ class _Attacher:
         metadata = {kind: function for kind, function in kinds.items() if function is not None}
         made = add_carrier(self.module, generated.packet, Carrier(metadata=metadata))
         self.bodies_to_return.append(self.values.name(generated.packet))
-        for function in (primal, generated.shim, generated.packet, made):
+        carriers = [made]
+        if generated.inner is not None and generated.inner_tangent is not None:
+            inside = Carrier(metadata={"enzyme_derivative": generated.inner_tangent})
+            carriers += [generated.inner, add_carrier(self.module, generated.inner, inside)]
+            self.bodies_to_return.append(self.values.name(generated.inner))
+        for function in (primal, generated.shim, generated.packet, *carriers):
             function_name = self.values.name(function)
             if function_name != name:
                 self.stands_for[function_name] = name

@@ -137,8 +137,8 @@ def _copy_interface(values: Values, primal: int, carrier: int) -> None:
 def _carrier_text(values: Values, primal: int, carrier_name: str, carrier: Carrier) -> str:
     """Return the IR of the carrier with declarations of everything it mentions."""
     typed = values.module.context.pointers is PointerMode.TYPED
-    result = values.type_text(values.result_type(primal))
-    parameters = [values.type_text(parameter) for parameter in values.parameter_types(primal)]
+    result = _spelt(values, values.result_type(primal))
+    parameters = [_spelt(values, parameter) for parameter in values.parameter_types(primal)]
     arguments = ", ".join(f"{parameter} %enzymebc.{number}" for number, parameter in enumerate(parameters))
     own = f"{result} ({', '.join(parameters)})*"
     functions = list(carrier.metadata.items())
@@ -168,12 +168,18 @@ def _carrier_text(values: Values, primal: int, carrier_name: str, carrier: Carri
     return _struct_definitions(values, text) + text
 
 
+def _spelt(values: Values, handle: int) -> str:
+    """Return a type as it is spelt where it is used: of a named struct LLVM prints the whole definition."""
+    text = values.type_text(handle)
+    return text.partition(" = type ")[0] if text.startswith("%") else text
+
+
 def _declaration(values: Values, function: int) -> str:
     """Return a declaration of `function`."""
-    parameters = [values.type_text(parameter) for parameter in values.parameter_types(function)]
+    parameters = [_spelt(values, parameter) for parameter in values.parameter_types(function)]
     if values.binding.IsFunctionVarArg(values.value_type(function)):
         parameters.append("...")
-    result = values.type_text(values.result_type(function))
+    result = _spelt(values, values.result_type(function))
     return f"declare {result} {_quoted(values.name(function))}({', '.join(parameters)})"
 
 

@@ -36,7 +36,6 @@ def embed_bitcode(library: Path, bitcode: Path, *, objcopy: Path, run: Runner = 
     os.close(handle)
     temporary = Path(temporary_name)
     try:
-        shutil.copymode(library, temporary)
         command: list[str | Path] = [objcopy]
         if before.bitcode_section:
             command.append(f"--remove-section={SECTION}")
@@ -46,6 +45,9 @@ def embed_bitcode(library: Path, bitcode: Path, *, objcopy: Path, run: Runner = 
         if native_fingerprint(temporary) != native_fingerprint(library):
             msg = f"{library}: {objcopy.name} changed the native code while it replaced {SECTION}"
             raise BinaryError(msg, hint="use another objcopy (llvm-objcopy of the same LLVM), and report this one")
+        # ninja records when a linked file was written, newer CMake after the link and before this: an older time than
+        # that of the finished file would make it link again and again
+        shutil.copystat(library, temporary)
         temporary.replace(library)
     finally:
         temporary.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ from enzyme_build.model import CallSite, FunctionType, IRType, PointerMode
 from enzyme_build.rules.model import Rule, RuleProblem
 
 __all__ = [
+    "Access",
     "Answer",
     "FinalizeRequest",
     "FunctionFact",
@@ -51,7 +52,8 @@ class FunctionFact(msgspec.Struct, frozen=True, kw_only=True):
 
     `references` are the functions and variables its body mentions, sorted; `sites` where it is used itself;
     `never_returns` says that it is used only in calls that the program does not come back from, which Enzyme accepts of
-    any function. An alias is listed as a function that mentions the one behind it.
+    any function. An alias is listed as a function that mentions the one behind it, and so is an ifunc (`resolved`),
+    whose resolver it mentions. `vector_operations` and `atomic_operations` count instructions of its body.
     `stands_for` is the primal when this is a carrier or a moved body that finalize made; `from_library` the linked
     library whose module brought it.
     """
@@ -64,15 +66,32 @@ class FunctionFact(msgspec.Struct, frozen=True, kw_only=True):
     sites: tuple[CallSite, ...] = ()
     indirect_calls: int = 0
     inline_assembly: int = 0
+    vector_operations: int = 0
+    atomic_operations: int = 0
+    resolved: bool = False
     never_returns: bool = False
     stands_for: str | None = None
     from_library: str | None = None
 
 
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """How functions get at a variable, each list sorted.
+
+    `readers` load from it and `writers` store to it, at a fixed place or an indexed one; `passers` hand its address on,
+    so what is done with it there is not seen. `indexed` says that some address is computed at run time.
+    """
+
+    readers: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+    passers: tuple[str, ...] = ()
+    indexed: bool = False
+
+
 class VariableFact(msgspec.Struct, frozen=True, kw_only=True):
     """A global variable of the finished module; `type` is that of its value, `references` those of its initializer.
 
-    `written` says that some function uses it otherwise than to read from it directly.
+    `written` says that some function uses it otherwise than to read from it directly; `access` tells more, for a
+    variable that is no constant. `initialised` says that it starts as something else than zero.
     """
 
     name: str
@@ -81,6 +100,9 @@ class VariableFact(msgspec.Struct, frozen=True, kw_only=True):
     local: bool
     constant: bool
     written: bool = False
+    initialised: bool = False
+    thread_local: bool = False
+    access: Access = Access()
     references: tuple[str, ...] = ()
     sites: tuple[CallSite, ...] = ()
 
@@ -88,13 +110,15 @@ class VariableFact(msgspec.Struct, frozen=True, kw_only=True):
 class RuleFact(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a rule: the symbol it resolved to, how it was applied, and what is wrong with it.
 
-    `index` is the rule's position in the request; `symbol` the name in the module, `None` if there is none.
+    `index` is the rule's position in the request; `symbol` the name in the module, `None` if there is none. `digest`
+    changes with the code of the primal and of the rule's functions, as they came from the compiler.
     """
 
     index: int
     symbol: str | None
     primal_has_body: bool = False
     problems: tuple[RuleProblem, ...] = ()
+    digest: str | None = None
 
 
 class ModuleFacts(msgspec.Struct, frozen=True, kw_only=True):

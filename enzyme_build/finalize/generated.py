@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from enzyme_build.finalize.carrier import BODY_SUFFIX
 from enzyme_build.llvm.values import Linkage, Values
-from enzyme_build.rules.generated import ROLES, generated_name
+from enzyme_build.rules.generated import BRIDGE_ROLES, ROLES, generated_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,13 +24,18 @@ __all__ = ["Generated", "find_generated", "link_generated", "put_shim_in_place"]
 
 @dataclass(frozen=True, kw_only=True)
 class Generated:
-    """The generated functions for one primal, by role; a mode that is not stated has none."""
+    """The generated functions for one primal, by role; a mode that is not stated has none.
+
+    `inner` and its forward rule `inner_tangent` are there where the packet function is a bridge to it.
+    """
 
     shim: int
     packet: int
     augmented: int | None
     gradient: int | None
     tangent: int | None
+    inner: int | None = None
+    inner_tangent: int | None = None
 
 
 def link_generated(module: Module, data: bytes, *, name: str, primals: Iterable[int]) -> None:
@@ -55,13 +60,24 @@ def link_generated(module: Module, data: bytes, *, name: str, primals: Iterable[
             values.binding.SetLinkage(function, Linkage.INTERNAL)
 
 
-def find_generated(values: Values, prototype_name: str) -> Generated | None:
-    """Return the generated functions for the primal that its prototype calls `prototype_name`."""
+def find_generated(values: Values, prototype_name: str, *, opaque: bool) -> Generated | None:
+    """Return the generated functions for the primal that its prototype calls `prototype_name`.
+
+    The bridge takes the packet function's place and name when the primal is `opaque`; that of a body is not needed, for
+    Enzyme differentiates the body where it does not apply the rule.
+    """
     found = {role: values.function(generated_name(role, prototype_name)) for role in ROLES}
     shim, packet = found.pop("shim"), found.pop("packet")
     if shim is None or packet is None:
         return None
-    return Generated(shim=shim, packet=packet, **found)
+    bridge, inner, inner_tangent = (values.function(generated_name(role, prototype_name)) for role in BRIDGE_ROLES)
+    if bridge is None or inner is None or inner_tangent is None or not opaque:
+        return Generated(shim=shim, packet=packet, **found)
+    values.binding.ReplaceAllUsesWith(packet, bridge)
+    name = values.name(packet)
+    values.rename(packet, f"{name}__enzymebc_direct")
+    values.rename(bridge, name)
+    return Generated(shim=shim, packet=bridge, inner=inner, inner_tangent=inner_tangent, **found)
 
 
 def put_shim_in_place(values: Values, primal: int, generated: Generated, *, prototype_name: str) -> None:
@@ -74,7 +90,8 @@ def put_shim_in_place(values: Values, primal: int, generated: Generated, *, prot
     declared = values.function(prototype_name)
     if declared is not None and declared != primal and not values.is_defined(declared):
         binding.ReplaceAllUsesWith(declared, primal)
-    calls = [call for call in values.direct_calls(primal) if values.enclosing_function(call) == generated.packet]
+    calling = (generated.packet, generated.inner)
+    calls = [call for call in values.direct_calls(primal) if values.enclosing_function(call) in calling]
     binding.ReplaceAllUsesWith(primal, generated.shim)
     for call in calls:
         binding.SetOperand(call, binding.GetNumOperands(call) - 1, primal)

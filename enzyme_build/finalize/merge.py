@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Merged", "merge_linked", "merge_modules"]
 
+_HIDDEN = 1  # LLVMHiddenVisibility
+
 
 @dataclass(frozen=True, kw_only=True)
 class Merged:
@@ -67,6 +69,12 @@ def merge_linked(merged: Module, data: bytes, *, name: str, library: str) -> dic
     came: dict[str, None] = {}
     for function in theirs.functions():
         if not theirs.is_defined(function) or theirs.is_local(function):
+            continue
+        if theirs.binding.GetVisibility(function) == _HIDDEN:
+            # natively it is `library`'s own as well; LLVM renames it where the name is taken
+            theirs.binding.SetLinkage(function, Linkage.INTERNAL)
+            theirs.binding.SetVisibility(function, 0)
+            theirs.binding.SetComdat(function, None)
             continue
         function_name = theirs.name(function)
         twin = own.function(function_name)

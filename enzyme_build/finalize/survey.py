@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from enzyme_build.finalize.facts import FunctionFact, VariableFact
-from enzyme_build.llvm.values import Values
+from enzyme_build.finalize.access import access_of
+from enzyme_build.finalize.facts import Access, FunctionFact, VariableFact
+from enzyme_build.llvm.values import Opcode, Values
 from enzyme_build.model import CallSite
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class _Uses:
         self.sites: dict[int, list[CallSite]] = {}
         self.references: dict[int, set[str]] = {}
         self.returning: set[int] = set()
-        for value in (*values.functions(), *values.variables()):
+        for value in (*values.functions(), *values.variables(), *values.ifuncs()):
             name = values.name(value)
             sites = self.sites.setdefault(value, [])
             for holder, instruction in values.uses_behind(value):
@@ -60,7 +61,7 @@ def survey(
     functions = []
     for function in values.functions():
         name = values.name(function)
-        indirect, assembly = _opaque_calls(values, function)
+        counts = _count_instructions(values, function)
         functions.append(
             FunctionFact(
                 name=name,
@@ -70,13 +71,16 @@ def survey(
                 references=uses.references_of(function),
                 sites=uses.sites_of(function),
                 never_returns=function not in uses.returning and bool(uses.sites[function]),
-                indirect_calls=indirect,
-                inline_assembly=assembly,
+                indirect_calls=counts["indirect"],
+                inline_assembly=counts["assembly"],
+                vector_operations=counts["vector"],
+                atomic_operations=counts["atomic"],
                 stands_for=stands_for.get(name),
                 from_library=origins.get(name),
             )
         )
     functions += [_alias(values, alias) for alias in values.aliases() if _aliased_function(values, alias)]
+    functions += [_ifunc(values, uses, ifunc) for ifunc in values.ifuncs()]
     variables = [
         VariableFact(
             name=values.name(variable),
@@ -85,6 +89,9 @@ def survey(
             local=values.is_local(variable),
             constant=bool(values.binding.IsGlobalConstant(variable)),
             written=_is_written(values, variable),
+            initialised=values.is_initialised(variable),
+            thread_local=bool(values.binding.IsThreadLocal(variable)),
+            access=Access() if values.binding.IsGlobalConstant(variable) else access_of(values, variable),
             references=uses.references_of(variable),
             sites=uses.sites_of(variable),
         )
@@ -117,19 +124,55 @@ def _alias(values: Values, alias: int) -> FunctionFact:
     )
 
 
-def _opaque_calls(values: Values, function: int) -> tuple[int, int]:
-    """Return how many calls of `function` go through a pointer, and how many are inline assembly."""
+def _ifunc(values: Values, uses: _Uses, ifunc: int) -> FunctionFact:
+    """Return an ifunc as a function; its resolver is among the holders of whatever it chooses from."""
+    return FunctionFact(
+        name=values.name(ifunc),
+        type=values.function_type(ifunc),
+        defined=True,
+        local=values.is_local(ifunc),
+        sites=uses.sites_of(ifunc),
+        resolved=True,
+    )
+
+
+_CALLS = frozenset({Opcode.CALL, Opcode.INVOKE, Opcode.CALL_BRANCH})
+_ARITHMETIC = frozenset({Opcode.FADD, Opcode.FSUB, Opcode.FMUL, Opcode.FDIV})
+_ATOMIC = frozenset({Opcode.COMPARE_EXCHANGE, Opcode.READ_MODIFY_WRITE})
+
+
+def _count_instructions(values: Values, function: int) -> dict[str, int]:
+    """Return how many instructions of `function` are of the kinds that Enzyme has trouble with.
+
+    `indirect` are calls through a pointer, `assembly` inline assembly that handles more than integers,
+    `vector` floating-point arithmetic on vectors, `atomic` atomic changes of memory.
+    """
     binding = values.binding
-    indirect = assembly = 0
+    found = dict.fromkeys(("indirect", "assembly", "vector", "atomic"), 0)
     for instruction in values.instructions(function):
-        if not values.is_call(instruction):
-            continue
-        callee = binding.GetCalledValue(instruction)
-        if binding.IsAInlineAsm(callee):
-            assembly += 1
-        elif not (binding.IsAFunction(callee) or binding.IsAConstant(callee)):
-            indirect += 1
-    return indirect, assembly
+        opcode = values.opcode(instruction)
+        if opcode in _ARITHMETIC:
+            found["vector"] += values.is_vector(instruction)
+        elif opcode in _ATOMIC:
+            found["atomic"] += 1
+        elif opcode in _CALLS:
+            callee = binding.GetCalledValue(instruction)
+            if binding.IsAInlineAsm(callee):
+                found["assembly"] += _touches_numbers(values, instruction)
+            elif not (binding.IsAFunction(callee) or binding.IsAConstant(callee)):
+                found["indirect"] += 1
+    return found
+
+
+def _touches_numbers(values: Values, call: int) -> bool:
+    """Return whether anything but integers goes into inline assembly or comes out of it.
+
+    A barrier (`asm volatile("" ::: "memory")`) and instructions on integers do not disturb Enzyme.
+    """
+    binding = values.binding
+    count = binding.GetNumOperands(call) - 1  # the last operand is the assembly itself
+    handled = [call, *(binding.GetOperand(call, at) for at in range(count))]
+    return not all(values.is_integer_or_void(value) for value in handled)
 
 
 def _is_written(values: Values, variable: int) -> bool:

@@ -15,8 +15,9 @@ from pathlib import Path
 import msgspec
 
 from enzyme_build.errors import BinaryError, EnzymeBuildError
-from enzyme_build.finalize.attach import attach_rules
+from enzyme_build.finalize.attach import attach_rules, bypassed_rules
 from enzyme_build.finalize.carrier import return_bodies
+from enzyme_build.finalize.digest import rule_digests
 from enzyme_build.finalize.facts import Answer, FinalizeRequest, ModuleFacts
 from enzyme_build.finalize.imported import require_importable
 from enzyme_build.finalize.merge import merge_linked, merge_modules
@@ -48,6 +49,7 @@ def make_module(request: FinalizeRequest) -> ModuleFacts:
     parts = split_modules(section, shown=request.name)
     merged = merge_modules(parts, context=context, name=request.name)
     module = merged.module
+    digest = _digest(request.name, module.write_bitcode())
     if module.has_named_metadata(_MARK):
         msg = f"{request.name}: the module is finalized already, and its rules or options are not those asked for now"
         raise BinaryError(msg, hint="link the library anew, then finalize it with the new rules")
@@ -57,15 +59,17 @@ def make_module(request: FinalizeRequest) -> ModuleFacts:
         origins.update(dict.fromkeys(came, linked.library))
     drop_used_lists(module)
     generated = None if request.rules_module is None else Path(request.rules_module).read_bytes()
+    digests = rule_digests(module, request.rules)
     attached = attach_rules(module, request.rules, local_definitions=merged.local_definitions, generated=generated)
     registrations = drop_registration_globals(module)
     module.verify(what=f"{request.name}, rules attached")
     module.run_passes(f"default<{request.optimize}>")
     return_bodies(module, attached.bodies_to_return)
     module.verify(what=f"{request.name}, optimised")
+    rules = bypassed_rules(module, request.rules, attached.rules)
     constructors = drop_constructor_lists(module)
     functions, variables = survey(module, stands_for=attached.stands_for, origins=origins)
-    identity = f"{_identifier(request.name)}_{_digest(request, section)}"
+    identity = f"{_identifier(request.name)}_{digest}"
     make_local_names_unique(module, identity=identity)
     module.add_named_metadata(_MARK, identity)
     data = module.write_bitcode()
@@ -85,15 +89,19 @@ def make_module(request: FinalizeRequest) -> ModuleFacts:
         sources=merged.sources,
         functions=functions,
         variables=variables,
-        rules=attached.rules,
+        rules=tuple(msgspec.structs.replace(fact, digest=digests.get(fact.index)) for fact in rules),
         registrations=registrations,
         constructors=constructors,
     )
 
 
-def _digest(request: FinalizeRequest, section: bytes) -> str:
-    """Return eight hexadecimal digits that tell this library's modules from every other's."""
-    return hashlib.sha256(request.name.encode() + b"\0" + section).hexdigest()[:8]
+def _digest(name: str, merged: bytes) -> str:
+    """Return eight hexadecimal digits that tell this library's modules from every other's.
+
+    `merged` and not the section is looked at: there the sources' paths are gone, so where a library was built, and by
+    which build system, makes no difference.
+    """
+    return hashlib.sha256(name.encode() + b"\0" + merged).hexdigest()[:8]
 
 
 def _identifier(name: str) -> str:

@@ -56,6 +56,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "LLVMAddNamedMetadataOperand": (None, _p, _s, _p),
     "LLVMStripModuleDebugInfo": (_i, _p),
     # optimisation
+    "LLVMParseCommandLineOptions": (None, _i, POINTER(c_char_p), _s),
     "LLVMCreatePassBuilderOptions": (_p,),
     "LLVMDisposePassBuilderOptions": (None, _p),
     "LLVMPassBuilderOptionsSetLoopVectorization": (None, _p, _i),
@@ -94,6 +95,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "LLVMSetThreadLocalMode": (None, _p, _i),
     "LLVMGetThreadLocalMode": (_i, _p),
     "LLVMGetInitializer": (_p, _p),
+    "LLVMIsNull": (_i, _p),
     "LLVMAddGlobal": (_p, _p, _p, _s),
     "LLVMGetAlignment": (_u, _p),
     "LLVMSetAlignment": (None, _p, _u),
@@ -111,7 +113,9 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "LLVMGetUser": (_p, _p),
     "LLVMIsAInstruction": (_p, _p),
     "LLVMIsALoadInst": (_p, _p),
+    "LLVMGetInstructionOpcode": (_i, _p),
     "LLVMIsAUnreachableInst": (_p, _p),
+    "LLVMIsAReturnInst": (_p, _p),
     "LLVMGetBasicBlockTerminator": (_p, _p),
     "LLVMIsACallInst": (_p, _p),
     "LLVMIsAInvokeInst": (_p, _p),
@@ -121,6 +125,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "LLVMIsAGlobalAlias": (_p, _p),
     "LLVMIsAGlobalIFunc": (_p, _p),
     "LLVMIsAConstantExpr": (_p, _p),
+    "LLVMConstPointerCast": (_p, _p, _p),
     "LLVMIsAConstant": (_p, _p),
     "LLVMGetCalledValue": (_p, _p),
     "LLVMGetOperand": (_p, _p, _u),
@@ -133,6 +138,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     # types
     "LLVMGetTypeKind": (_i, _p),
     "LLVMPrintTypeToString": (_p, _p),
+    "LLVMPrintValueToString": (_p, _p),
+    "LLVMPrintModuleToString": (_p, _p),
     "LLVMGetReturnType": (_p, _p),
     "LLVMCountParamTypes": (_u, _p),
     "LLVMGetParamTypes": (None, _p, _pointer_out),
@@ -158,6 +165,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "LLVMMDNodeInContext2": (_p, _p, _p, _n),
     "LLVMMetadataAsValue": (_p, _p, _p),
     "LLVMGlobalSetMetadata": (None, _p, _u, _p),
+    "LLVMGlobalEraseMetadata": (None, _p, _u),
     "LLVMGlobalCopyAllMetadata": (_p, _p, _size_out),
     "LLVMDisposeValueMetadataEntries": (None, _p),
     "LLVMValueMetadataEntriesGetKind": (_u, _p, _u),
@@ -177,6 +185,7 @@ class Binding:
     """The functions of one loaded libLLVM, as attributes named like in the C API without the prefix `LLVM`."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        self._scalar = False
         for name, (result, *parameters) in (_SIGNATURES | _OPTIONAL_SIGNATURES).items():
             try:
                 function = getattr(library, name)
@@ -194,6 +203,17 @@ class Binding:
     def has(self, name: str) -> bool:
         """Return whether this version has the optional function `LLVM<name>`."""
         return name in self.__dict__
+
+    def stay_scalar(self) -> None:
+        """Switch vectorisation off for the whole process.
+
+        The options of a pass builder do not do it: `default<O2>` sets those for vectorisation anew when it is parsed
+        (PassBuilder.cpp), and without a target machine LLVM 15 takes vectors to be cheap.
+        """
+        if not self._scalar:
+            self._scalar = True  # LLVM refuses to be told twice
+            arguments = [b"enzyme-build", b"-vectorize-slp=false", b"-vectorize-loops=false"]
+            self.ParseCommandLineOptions(len(arguments), (c_char_p * len(arguments))(*arguments), None)
 
     def take_message(self, address: int | None) -> str:
         """Return the text of a string that LLVM made for us, and free it."""

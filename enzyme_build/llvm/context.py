@@ -108,6 +108,10 @@ class Module:
         self.binding.SetModuleIdentifier(self.handle, data, len(data))
         self.binding.SetSourceFileName(self.handle, data, len(data))
 
+    def text(self) -> str:
+        """Return the module as LLVM prints it."""
+        return self.binding.take_message(self.binding.PrintModuleToString(self.handle))
+
     def has_named_metadata(self, name: str) -> bool:
         """Return whether the module has named metadata `!name`."""
         return bool(self.binding.GetNamedMetadata(self.handle, name.encode(), len(name.encode())))
@@ -139,6 +143,8 @@ class Module:
 
         Those are scheduling choices that are better made after differentiation (enzyme.mit.edu, "Using Enzyme").
         """
+        if not vectorize:
+            self.binding.stay_scalar()
         options = self.binding.CreatePassBuilderOptions()
         for name in ("LoopVectorization", "SLPVectorization", "LoopUnrolling", "LoopInterleaving"):
             getattr(self.binding, f"PassBuilderOptionsSet{name}")(options, int(vectorize))

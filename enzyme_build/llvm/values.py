@@ -15,16 +15,38 @@ if TYPE_CHECKING:
 
     from enzyme_build.llvm.context import Module
 
-__all__ = ["Linkage", "Values"]
+__all__ = ["Linkage", "Opcode", "Values"]
 
 
 class Linkage(enum.IntEnum):
     """The members of LLVMLinkage (llvm-c/Core.h) that are spoken of here."""
 
     EXTERNAL = 0
-    WEAK_ANY = 4
+    WEAK_ANY = 5
     INTERNAL = 8
     PRIVATE = 9
+
+
+class Opcode(enum.IntEnum):
+    """The members of LLVMOpcode (llvm-c/Core.h) that are spoken of here."""
+
+    INVOKE = 5
+    FADD = 9
+    FSUB = 11
+    FMUL = 13
+    FDIV = 16
+    LOAD = 27
+    STORE = 28
+    GET_ELEMENT = 29
+    BIT_CAST = 41
+    INTEGER_COMPARE = 42
+    PHI = 44
+    CALL = 45
+    SELECT = 46
+    COMPARE_EXCHANGE = 56
+    READ_MODIFY_WRITE = 57
+    ADDRESS_SPACE_CAST = 60
+    CALL_BRANCH = 67
 
 
 # LLVMTypeKind (llvm-c/Core.h); kinds not named are OTHER
@@ -60,6 +82,10 @@ class Values:
     def aliases(self) -> Iterator[int]:
         """Yield every alias."""
         return self._walk("GetFirstGlobalAlias", "GetNextGlobalAlias", self.module.handle)
+
+    def ifuncs(self) -> Iterator[int]:
+        """Yield every ifunc: a function whose body the dynamic linker chooses when the library is loaded."""
+        return self._walk("GetFirstGlobalIFunc", "GetNextGlobalIFunc", self.module.handle)
 
     def instructions(self, function: int) -> Iterator[int]:
         """Yield every instruction of `function`."""
@@ -172,11 +198,11 @@ class Values:
         return int(self.binding.GetReturnType(self.value_type(function)))
 
     def function_type(self, function: int) -> FunctionType:
-        """Return the type of `function`, and which parameters are `sret` or `byval`."""
+        """Return the type of `function`, and which parameters are `sret` or `byval`; an ifunc has no such marks."""
         parameters = self.parameter_types(function)
+        places = range(len(parameters)) if self.binding.IsAFunction(function) else ()
         marked = {
-            name: tuple(at for at in range(len(parameters)) if self.has_attribute(function, at + 1, name))
-            for name in ("sret", "byval")
+            name: tuple(at for at in places if self.has_attribute(function, at + 1, name)) for name in ("sret", "byval")
         }
         return FunctionType(
             result=self.ir_type(self.result_type(function)),
@@ -255,6 +281,25 @@ class Values:
 
     # instructions
 
+    def opcode(self, instruction: int) -> int:
+        """Return the kind of `instruction`, comparable to an `Opcode`."""
+        return int(self.binding.GetInstructionOpcode(instruction))
+
+    def is_vector(self, value: int) -> bool:
+        """Return whether the type of `value` is a vector."""
+        kind = self.binding.GetTypeKind(self.binding.TypeOf(value))
+        return _TYPE_KINDS.get(kind) is TypeKind.VECTOR
+
+    def is_integer_or_void(self, value: int) -> bool:
+        """Return whether `value` is an integer, or nothing at all."""
+        kind = _TYPE_KINDS.get(self.binding.GetTypeKind(self.binding.TypeOf(value)))
+        return kind in (TypeKind.INTEGER, TypeKind.VOID)
+
+    def is_initialised(self, variable: int) -> bool:
+        """Return whether `variable` starts as anything but zero."""
+        value = self.binding.GetInitializer(variable)
+        return bool(value) and not self.binding.IsNull(value)
+
     def direct_calls(self, function: int) -> Iterator[int]:
         """Yield the call and invoke instructions whose callee is `function` itself."""
         for user in self.users(function):
@@ -264,6 +309,15 @@ class Values:
     def is_call(self, value: int) -> bool:
         """Return whether `value` is a call or an invoke."""
         return bool(self.binding.IsACallInst(value) or self.binding.IsAInvokeInst(value))
+
+    def returns_constant(self, function: int) -> bool:
+        """Return whether all that `function` ever returns is a number written in its code."""
+        returned = [
+            self.binding.GetOperand(instruction, 0)
+            for instruction in self.instructions(function)
+            if self.binding.IsAReturnInst(instruction) and self.binding.GetNumOperands(instruction)
+        ]
+        return bool(returned) and all(self.binding.IsAConstant(value) for value in returned)
 
     def never_returns(self, instruction: int) -> bool:
         """Return whether the block of `instruction` ends in `unreachable`: what it calls never comes back."""

@@ -123,14 +123,13 @@ def test_a_newer_compiler_is_named(enzyme: Enzyme, tmp_path: Path) -> None:
 
 
 def test_read_only_folder(enzyme: Enzyme, tmp_path: Path) -> None:
-    """Root writes everywhere, so root gets the folder read-only mounted in a mount namespace of its own."""
+    """Root writes everywhere by a capability, which is taken away here."""
     folder = tmp_path / "out"
     library = build_library(enzyme, folder, "kernel", {"kernel.c": KERNEL})
     before = contents(tmp_path)
     command = [sys.executable, "-m", "enzyme_build", "finalize", str(library), "--llvm", str(enzyme.clang)]
     if os.geteuid() == 0:
-        script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
-        command = ["unshare", "--mount", "sh", "-c", script, "sh", str(folder), *command]
+        command = ["setpriv", "--bounding-set=-dac_override", *command]
     folder.chmod(0o555)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     folder.chmod(0o755)

@@ -15,18 +15,10 @@ from enzyme_build.finalize.split import split_modules
 from enzyme_build.manifest import manifest_path, read_manifest
 from enzyme_build.rules.model import DerivativeRule, InactiveGlobalRule
 from support.enzyme import AGGRESSIVE, CLEANED, OPTIMISED, Enzyme, EnzymeError
-from support.library import EMBED, ORIGIN, build_library, finalize, run
+from support.library import EMBED, HOST, ORIGIN, build_library, finalize, run
 
 BOTH = pytest.mark.parametrize("typed", [False, True], ids=["opaque-pointers", "typed-pointers"])
 PASSES = pytest.mark.parametrize("passes", [CLEANED, OPTIMISED, AGGRESSIVE], ids=["cleaned", "optimised", "aggressive"])
-HOST = """
-double kernel(double x);
-double outer(double x) { return kernel(x); }
-int main(void) {
-  printf("%.17g ", __enzyme_autodiff((void *)outer, 2.0));
-  printf("%.17g\\n", __enzyme_fwddiff((void *)outer, 2.0, 1.0));
-}
-"""
 INNER = """
 static const double table[] = {1, 10}; double shared = 3; static double helper(double x) { return x * table[1]; }
 double f(double x);
@@ -79,12 +71,7 @@ def test_objects_from_a_static_archive(enzyme: Enzyme, tmp_path: Path, typed: bo
     parts = {"util.c": "double util(double x) { return x * x * x; }"}
     build_library(enzyme, tmp_path, "unused", parts, typed=typed)
     archive = tmp_path / "libutil.a"
-    run(
-        enzyme.opt.with_name("llvm-ar") if enzyme.opt.with_name("llvm-ar").exists() else "ar",
-        "rcs",
-        archive,
-        tmp_path / "util.o",
-    )
+    run(enzyme.llvm_tool("llvm-ar"), "rcs", archive, tmp_path / "util.o")
     kernel = {"kernel.c": "double util(double x); double kernel(double x) { return util(x); }"}
     library = build_library(enzyme, tmp_path, "kernel", kernel, typed=typed, link=[archive])
     assert finalize(enzyme, library, typed=typed).modules == 2

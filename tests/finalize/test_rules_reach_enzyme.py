@@ -18,16 +18,7 @@ from enzyme_build.rules.model import (
     Rule,
 )
 from support.enzyme import AGGRESSIVE, CLEANED, OPTIMISED, Enzyme, EnzymeError
-from support.library import ORIGIN, build_library, finalize, native_library
-
-HOST = """
-double kernel(double x);
-double outer(double x) { return kernel(x); }
-int main(void) {
-  printf("%.17g ", __enzyme_autodiff((void *)outer, 2.0));
-  printf("%.17g\\n", __enzyme_fwddiff((void *)outer, 2.0, 1.0));
-}
-"""
+from support.library import HOST, ORIGIN, build_library, finalize, native_library
 
 # what Enzyme says without the rule: a part of its message, or the numbers for reverse and forward
 Answer = str | tuple[float, float]

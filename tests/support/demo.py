@@ -26,6 +26,12 @@ from support.enzyme_plugin import get_enzyme
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 POINTERS = {"typed": "julia-1.10", "opaque": "llvm-15"}  # who reads LLVM 15, which Enzyme's plugin is made for
+# folder, pointers, and what builds the sample; each file has one place where the consumer is named
+BUILDS = (
+    ("typed", "typed", "setuptools", "pyproject.toml", r'consumers = \["[^"]*"\]', 'consumers = ["{}"]'),
+    ("opaque", "opaque", "setuptools", "pyproject.toml", r'consumers = \["[^"]*"\]', 'consumers = ["{}"]'),
+    ("cmake", "typed", "CMake", "CMakeLists.txt", r"CONSUMERS \S+\)", "CONSUMERS {})"),
+)
 POINT = (0.8, -0.3, 1.7)
 STEP = 1e-5
 TOLERANCE = 1e-7  # that of the central difference: STEP**2 times the third derivative, and rounding divided by STEP
@@ -76,16 +82,18 @@ def run(command: Sequence[object], log: Path, *, cwd: Path | None = None) -> str
     return done.stdout
 
 
-def build_and_install(pointers: str, folder: Path, wheelhouse: Path, log: Path) -> tuple[Path, Path]:
-    """Build sample_project for one pointer mode and install it; return its wheel and the Python it is installed for."""
+def build_and_install(build: Sequence[str], folder: Path, wheelhouse: Path, log: Path) -> tuple[Path, Path]:
+    """Build sample_project in one of the `BUILDS` and install it; return its wheel and the Python it is installed for."""
+    _, pointers, tool, file, pattern, wanted = build
     project = folder / "sample_project"
     ignored = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", "*.so", "*.enzymebc.json")
     shutil.copytree(REPOSITORY / "sample_project", project, ignore=ignored)
-    pyproject = project / "pyproject.toml"
-    text, count = re.subn(r'consumers = \["[^"]*"\]', f'consumers = ["{POINTERS[pointers]}"]', pyproject.read_text())
+    if tool == "CMake":
+        (project / "pyproject-cmake.toml").replace(project / "pyproject.toml")
+    text, count = re.subn(pattern, wanted.format(POINTERS[pointers]), (project / file).read_text())
     if count != 1:
-        raise StepError(f"{pyproject}: no line `consumers = [...]` to set")
-    pyproject.write_text(text)
+        raise StepError(f"{project / file}: the consumer is named {count} times, not once")
+    (project / file).write_text(text)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     run([*pip, "wheel", project, "--no-deps", "--find-links", wheelhouse, "--wheel-dir", folder / "dist"], log)
     wheel = next((folder / "dist").glob("*.whl"))
@@ -121,12 +129,14 @@ def demonstrate(work: Path) -> int:
     run([sys.executable, "-m", "pip", "wheel", REPOSITORY, "--no-deps", "--wheel-dir", wheelhouse], log)
     say(f"   {next(wheelhouse.glob('*.whl')).name}")
 
-    for number, pointers in enumerate(POINTERS):
+    for number, build in enumerate(BUILDS):
         first = 3 + 4 * number
-        here = folder / pointers
+        name, pointers, tool = build[:3]
+        here = folder / name
         here.mkdir()
-        say(f"{first}. Build sample_project, {pointers} pointers (consumer {POINTERS[pointers]}), and install it")
-        wheel, python = build_and_install(pointers, here, wheelhouse, log)
+        what = f"{pointers} pointers (consumer {POINTERS[pointers]})"
+        say(f"{first}. Build sample_project with {tool}, {what}, and install it")
+        wheel, python = build_and_install(build, here, wheelhouse, log)
         say(f"   {wheel.name}")
         installed = run([python, "-c", DIFFERENCES, json.dumps(POINT), STEP], log)
         library, value, slopes = json.loads(installed)
@@ -144,8 +154,8 @@ def demonstrate(work: Path) -> int:
         for mode, gradient in (("reverse", reverse), ("forward", forward)):
             for index, (derivative, slope) in enumerate(zip(gradient, slopes, strict=True)):
                 worst = max(worst, abs(derivative - slope))
-                name = f"{mode}" if index == 0 else ""
-                say(f"   {name:8}{derivative:20.12f}{slope:20.12f}{derivative - slope:14.1e}   d/dx[{index}]")
+                shown = f"{mode}" if index == 0 else ""
+                say(f"   {shown:8}{derivative:20.12f}{slope:20.12f}{derivative - slope:14.1e}   d/dx[{index}]")
     if not worst < TOLERANCE:
         say(f"WRONG: derivative and finite difference differ by {worst:.1e}, more than {TOLERANCE:.0e}")
         return 1

@@ -39,7 +39,15 @@ class Enzyme:
     plugin: Path
     opt: Path
     clang: Path
+    clangxx: Path
     libllvm: Path
+
+    def llvm_tool(self, name: str) -> Path:
+        """Return a tool of LLVM (`llvm-strip`): the one beside opt, or a newer one, which reads what an older one wrote."""
+        numbered = (shutil.which(f"{name}-{major}") for major in range(15, 31))
+        found = next(filter(None, (shutil.which(self.opt.with_name(name)), *numbered)), None)
+        assert found, f"no {name} of LLVM 15 or newer: run ./dev test, which installs it"
+        return Path(found)
 
     @property
     def objcopy(self) -> Path:

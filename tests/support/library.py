@@ -17,6 +17,15 @@ from support.enzyme import Enzyme
 ORIGIN = Origin(file="rules/test.toml", key="test[0]", line=1)
 EMBED = ["-Xclang", "-fembed-bitcode=all"]
 TYPED = ["-Xclang", "-no-opaque-pointers"]
+# the derivative of kernel at 2, by reverse and by forward mode
+HOST = """
+double kernel(double x);
+double outer(double x) { return kernel(x); }
+int main(void) {
+  printf("%.17g ", __enzyme_autodiff((void *)outer, 2.0));
+  printf("%.17g\\n", __enzyme_fwddiff((void *)outer, 2.0, 1.0));
+}
+"""
 
 
 def run(*command: object) -> None:

@@ -188,8 +188,12 @@ def _units(request: CompileRequest, sources: Sequence[str], toolchain: Toolchain
     )
     units = []
     for source in sources:
-        driver = toolchain.command(language_of(source) or "c")
-        units.append(_Unit(source=source, object=_object_path(request, source), command=(*driver, *common)))
+        language = language_of(source)
+        driver = toolchain.command(language or "c")
+        # Some of Debian's clangs would write the whole command line, absolute paths and all, into debug info.
+        unrecorded = ("-gno-record-command-line",) if language else ()  # for assembly it is an unused argument
+        command = (*driver, *common, *unrecorded)
+        units.append(_Unit(source=source, object=_object_path(request, source), command=command))
     return units, notes
 
 

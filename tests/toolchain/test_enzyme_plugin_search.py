@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path  # noqa: TC003 - the tests make paths
+from pathlib import Path
 
 import pytest
 

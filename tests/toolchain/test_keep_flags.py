@@ -7,20 +7,15 @@ import sysconfig
 import pytest
 
 from enzyme_build import _run
-from enzyme_build.toolchain import Toolchain, consumer, drop_harmful_flags, find_toolchain, keep_accepted_flags
+from enzyme_build.toolchain import Toolchain, drop_harmful_flags, keep_accepted_flags
 
 
-@pytest.fixture(params=["julia-1.10", "julia-1.11"])
-def toolchain(request: pytest.FixtureRequest) -> Toolchain:
-    return find_toolchain([consumer(request.param)])
-
-
-def test_flags_that_clang_refuses_or_ignores_are_dropped_with_its_reason(toolchain: Toolchain):
+def test_flags_that_clang_refuses_or_ignores_are_dropped_with_its_reason(each_toolchain: Toolchain):
     flags = (
         "-Wall -O3 -mno-fused-madd -fuse-linker-plugin -fno-semantic-interposition -fno-plt -fstack-clash-protection "
         "-fcf-protection -isystem /usr/include -Wno-maybe-uninitialized -fno-var-tracking-assignments -Wl,-O1 -L/lib"
     )
-    choice = keep_accepted_flags(toolchain, flags.split(), language="c")
+    choice = keep_accepted_flags(each_toolchain, flags.split(), language="c")
     kept = (
         "-Wall -O3 -fno-semantic-interposition -fno-plt -fstack-clash-protection -fcf-protection -isystem /usr/include"
     )
@@ -34,29 +29,29 @@ def test_flags_that_clang_refuses_or_ignores_are_dropped_with_its_reason(toolcha
     assert not set(choice.kept) & set(dropped)
 
 
-def test_what_is_kept_compiles_without_a_word(toolchain: Toolchain, tmp_path):
-    choice = keep_accepted_flags(toolchain, ["-fuse-linker-plugin", "-O2", "-Wall", "-fno-plt"], language="c++")
+def test_what_is_kept_compiles_without_a_word(each_toolchain: Toolchain, tmp_path):
+    choice = keep_accepted_flags(each_toolchain, ["-fuse-linker-plugin", "-O2", "-Wall", "-fno-plt"], language="c++")
     source = tmp_path / "a.cpp"
     source.write_text("int x;\n")
-    done = _run.capture([*toolchain.command("c++"), *choice.kept, "-c", source, "-o", tmp_path / "a.o"])
+    done = _run.capture([*each_toolchain.command("c++"), *choice.kept, "-c", source, "-o", tmp_path / "a.o"])
     assert (done.stdout, done.stderr) == ("", "")
     assert choice.kept == ("-O2", "-Wall", "-fno-plt")
 
 
-def test_when_all_are_accepted_clang_runs_once(toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch):
+def test_when_all_are_accepted_clang_runs_once(each_toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch):
     runs = []
     real = _run.capture
     monkeypatch.setattr(_run, "capture", lambda command, **more: runs.append(command) or real(command, **more))
     flags = ["-O2", "-DONCE", "-I", "somewhere", "-std=c11"]
-    assert keep_accepted_flags(toolchain, flags, language="c").kept == tuple(flags)
-    assert keep_accepted_flags(toolchain, flags, language="c").dropped == ()
+    assert keep_accepted_flags(each_toolchain, flags, language="c").kept == tuple(flags)
+    assert keep_accepted_flags(each_toolchain, flags, language="c").dropped == ()
     assert len(runs) == 1
 
 
-def test_a_complaint_that_names_no_flag_is_found_by_halving(toolchain: Toolchain):
+def test_a_complaint_that_names_no_flag_is_found_by_halving(each_toolchain: Toolchain):
     # clang quotes only a part of these: the value of -std, the file of -include
     flags = ["-O2", "-std=c99000", "-g", "-include", "no such file.h", "-Wall"]
-    choice = keep_accepted_flags(toolchain, flags, language="c")
+    choice = keep_accepted_flags(each_toolchain, flags, language="c")
     assert choice.kept == ("-O2", "-g", "-Wall")
     assert [flag.flag for flag in choice.dropped] == ["-std=c99000", "-include no such file.h"]
 
@@ -101,8 +96,8 @@ def test_a_harmful_definition_in_two_arguments_is_dropped_whole():
     assert choice.dropped[0].flag == "-D _FORTIFY_SOURCE=2"
 
 
-def test_the_flags_of_this_python_can_be_used(toolchain: Toolchain):
+def test_the_flags_of_this_python_can_be_used(each_toolchain: Toolchain):
     flags = str(sysconfig.get_config_var("CFLAGS")).split()
-    choice = keep_accepted_flags(toolchain, flags, language="c")
+    choice = keep_accepted_flags(each_toolchain, flags, language="c")
     assert choice.kept
     assert not [flag for flag in choice.kept if flag.startswith(("-flto", "-fprofile"))]

@@ -19,6 +19,8 @@ __all__ = [
     "NofreeTable",
     "ReverseTable",
     "RuleDocument",
+    "TestArgumentTable",
+    "TestTable",
     "refused_keys",
     "rules_schema",
 ]
@@ -40,6 +42,13 @@ class _FunctionTable(_Table, frozen=True, kw_only=True):
 
     function: Annotated[_Text | None, _FUNCTION] = None
     prototype: Annotated[_Text | None, _PROTOTYPE] = None
+    names: Annotated[
+        tuple[_Text, ...], Meta(description="Further functions of the same type that the table holds for.")
+    ] = ()
+    for_each: Annotated[
+        dict[str, Annotated[tuple[str, ...], Meta(min_length=1)]],
+        Meta(description="One rule for each entry of these lists, of equal length: `${T}` becomes the entry of `T`."),
+    ] = {}
 
     def __post_init__(self) -> None:
         if (self.function is None) == (self.prototype is None):
@@ -65,17 +74,97 @@ class ForwardTable(_Table, frozen=True, kw_only=True):
     ]
 
 
+class TestArgumentTable(_Table, frozen=True, kw_only=True):
+    """What `enzyme-build gradcheck` passes as one argument."""
+
+    value: Annotated[float | int | str | None, Meta(description="Always this value; for a `char *` a string.")] = None
+    range: Annotated[tuple[float, float] | None, Meta(description="The smallest and the largest number to try.")] = None
+    size: Annotated[
+        Annotated[int, Meta(ge=1, le=1000000)] | str | None,
+        Meta(description="How many elements an array has: a number, or a product of arguments such as `n * n`."),
+    ] = None
+    type: Annotated[
+        Literal["float", "double", "long double", "int", "long", "char"] | None,
+        Meta(description="The type of an element, for a pointer whose prototype does not tell (`void *`, a struct)."),
+    ] = None
+    kept: Annotated[bool, Meta(description="No caller overwrites this array before the derivative is computed.")] = (
+        False
+    )
+
+
+class TestTable(_Table, frozen=True, kw_only=True):
+    """With what `enzyme-build gradcheck` tries the rule; without it, arguments are guessed from the prototype."""
+
+    seeds: Annotated[
+        Annotated[int, Meta(ge=1, le=100000)] | None, Meta(description="How many random points are tried.")
+    ] = None
+    tolerance: Annotated[
+        Annotated[float, Meta(gt=0, lt=1)] | None, Meta(description="The relative difference that is still right.")
+    ] = None
+    range: Annotated[tuple[float, float] | None, Meta(description="The smallest and the largest number to try.")] = None
+    arguments: Annotated[
+        dict[str, int | float | str | tuple[float, float] | TestArgumentTable],
+        Meta(description="By name: a value, a range `[low, high]`, or a table."),
+    ] = {}
+
+
+_Activity = Literal["const", "active", "dup"]
+_Texts = dict[str, _Text]
+
+
 class DerivativeTable(_FunctionTable, frozen=True, kw_only=True):
-    """The derivative of a function is given by functions that the project wrote in C."""
+    """The derivative of a function: stated in formulas or C blocks, or given by C functions of the project."""
 
     reverse: Annotated[ReverseTable | None, Meta(description="Reverse mode: `{augmented, gradient}`.")] = None
     forward: Annotated[ForwardTable | None, Meta(description="Forward mode: `{tangent}`.")] = None
+    partials: Annotated[
+        _Texts,
+        Meta(
+            description="A C expression for each output and input: `x` is the derivative of the result by `x`, "
+            "`out/x` that of what `out` points to."
+        ),
+    ] = {}
+    vjp: Annotated[_Text | None, Meta(description="Reverse mode as C statements: read `d_out`, add to `d_x`.")] = None
+    jvp: Annotated[_Text | None, Meta(description="Forward mode as C statements: read `d_x`, assign `d_out`.")] = None
+    setup: Annotated[_Text | None, Meta(description="C statements in front of each formula or block.")] = None
+    shape: Annotated[
+        _Texts, Meta(description="How many elements a pointer points to: `n`, or with a stride `n, incx`.")
+    ] = {}
+    activity: Annotated[
+        dict[str, _Activity],
+        Meta(
+            description="By parameter, or `return`: `const` has no derivative, `active` is a number, `dup` a pointer."
+        ),
+    ] = {}
+    intent: Annotated[
+        dict[str, Literal["in", "out", "inout"]],
+        Meta(description="By parameter: whether what a pointer points to is read, written or both."),
+    ] = {}
+    include: Annotated[tuple[_Text, ...], Meta(description="Headers that define the types in the prototype.")] = ()
+    declare: Annotated[tuple[_Text, ...], Meta(description="Prototypes of C functions that formulas call.")] = ()
+    test: Annotated[TestTable | None, Meta(description="What `enzyme-build gradcheck` tries the rule with.")] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.reverse is None and self.forward is None:
-            msg = "needs 'reverse' or 'forward', or both"
+        stated = [key for key in ("partials", "vjp", "jvp") if getattr(self, key)]
+        written = [key for key in ("reverse", "forward") if getattr(self, key) is not None]
+        if not stated and not written:
+            msg = "needs 'partials', 'vjp' and 'jvp', or 'reverse' and 'forward'"
             raise ValueError(msg)
+        if stated and written:
+            msg = f"has both {stated[0]!r} and {written[0]!r}: state the derivative or name C functions"
+            raise ValueError(msg)
+        if written:
+            only = ("setup", "shape", "activity", "intent", "include", "declare")
+            extra = [key for key in only if getattr(self, key)]
+            if extra:
+                msg = f"{extra[0]!r} goes with 'partials', 'vjp' and 'jvp' only"
+                raise ValueError(msg)
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether formulas or blocks say the derivative."""
+        return bool(self.partials) or self.vjp is not None or self.jvp is not None
 
 
 class InactiveTable(_FunctionTable, frozen=True, kw_only=True):
@@ -131,16 +220,10 @@ _SPLIT = (
     "use 'reverse', 'forward' or both"
 )
 
-_LATER = "not supported by this version; write the derivative in C and name it in 'reverse' or 'forward'"
-
 _REFUSED = {
     "split": _SPLIT,
     "splitderivative": _SPLIT,
     "split-derivative": _SPLIT,
-    "partials": _LATER,
-    "vjp": _LATER,
-    "jvp": _LATER,
-    "shape": _LATER,
 }
 
 
@@ -168,10 +251,11 @@ def rules_schema() -> dict[str, Any]:
         RuleDocument, dialect="https://json-schema.org/draft/2020-12/schema", title="enzyme-build rules"
     )
     # What __post_init__ checks, in the schema's words.
-    one_name = [{"required": ["function"]}, {"required": ["prototype"]}]
+    one_name: list[dict[str, Any]] = [{"required": ["function"]}, {"required": ["prototype"]}]
+    one_name.append({"required": ["names"], "not": {"anyOf": list(one_name)}})
     definitions = schema["$defs"]
     for name in ("DerivativeTable", "InactiveTable", "NofreeTable", "LikeTable", "AllocationTable"):
         definitions[name] = {**definitions[name], "oneOf": one_name}
-    modes = [{"required": ["reverse"]}, {"required": ["forward"]}]
+    modes = [{"required": [key]} for key in ("reverse", "forward", "partials", "vjp", "jvp")]
     definitions["DerivativeTable"] = {**definitions["DerivativeTable"], "anyOf": modes}
     return schema

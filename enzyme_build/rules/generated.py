@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ROLES", "generated_name"]
+__all__ = ["BRIDGE_ROLES", "ROLES", "generated_name"]
 
 # shim: takes the primal's place at its call sites; packet: calls the primal with all values in one struct;
 # augmented, gradient, tangent: the rule on packet
 ROLES = ("shim", "packet", "augmented", "gradient", "tangent")
+# bridge: stands in for packet where the primal has no body; it calls inner, whose forward rule (innertangent) Enzyme
+# can apply where the packet is inactive and arrays are not
+BRIDGE_ROLES = ("bridge", "inner", "innertangent")
 
 
 def generated_name(role: str, function: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from enzyme_build._toml import did_you_mean, header_lines, load_toml, struct_from_table
 from enzyme_build.errors import RuleError
 from enzyme_build.model import Origin
@@ -18,6 +20,7 @@ from enzyme_build.rules.documents import (
     NofreeTable,
     refused_keys,
 )
+from enzyme_build.rules.families import expand_family
 from enzyme_build.rules.model import (
     AllocationRule,
     DerivativeRule,
@@ -29,6 +32,8 @@ from enzyme_build.rules.model import (
     Rule,
     RuleSet,
 )
+from enzyme_build.rules.places import Places
+from enzyme_build.rules.testing import read_test, test_problems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,9 +53,10 @@ _KINDS: dict[str, type[_Table]] = {
 }
 
 
-def load_rules(patterns: Sequence[str], *, root: Path) -> RuleSet:
+def load_rules(patterns: Sequence[str], *, root: Path, named: Sequence[Path] = ()) -> RuleSet:
     """Return the rules of all files below `root` that `patterns` (globs) match, files sorted, each read once.
 
+    `named` are further files, wherever they lie; they are read after the others, in their order.
     Raises `RuleError` with all problems of all files; a pattern that matches no file is one of them.
     """
     files: set[Path] = set()
@@ -64,7 +70,8 @@ def load_rules(patterns: Sequence[str], *, root: Path) -> RuleSet:
         if not found:
             known = sorted(path.relative_to(root).as_posix() for at in ("*.toml", "*/*.toml") for path in root.glob(at))
             problems.append(f"rules: {pattern!r} matches no file{did_you_mean(pattern, known)}")
-    return _load(sorted(files, key=lambda path: path.relative_to(root).as_posix()), root, problems)
+    ordered = sorted(files, key=lambda path: path.relative_to(root).as_posix())
+    return _load(list(dict.fromkeys((*ordered, *named))), root, problems)
 
 
 def load_rule_files(files: Sequence[Path], *, root: Path) -> RuleSet:
@@ -105,16 +112,24 @@ def _rules_of(document: dict[str, Any], text: str, shown: str, problems: list[st
         lines = header_lines(text, key, len(tables))
         for index, (table, line) in enumerate(zip(tables, lines, strict=True)):
             origin = Origin(file=shown, key=f"{key}[{index}]", line=line)
-            rule = _rule(key, table, origin, problems)
-            if rule is not None:
-                rules.append(rule)
+            family, wrong = expand_family(table)
+            problems += [f"{origin}{'.' if inner else ''}{inner}: {message}" for inner, message in wrong]
+            found: dict[str, None] = {}  # a family repeats the problems of its table
+            for member in [] if wrong else family:
+                inside: list[str] = []
+                rule = _rule(key, member, Places.of(text, origin), inside)
+                found |= dict.fromkeys(inside)
+                if rule is not None:
+                    rules.append(rule)
+            problems += found
     if all(rule.origin.line is not None for rule in rules):
         rules.sort(key=lambda rule: rule.origin.line or 0)
     return rules
 
 
-def _rule(key: str, table: dict[str, Any], origin: Origin, problems: list[str]) -> Rule | None:
+def _rule(key: str, table: dict[str, Any], places: Places, problems: list[str]) -> Rule | None:
     """Return one rule, or `None` after adding what is wrong with it to `problems`."""
+    origin = places.origin
     where = str(origin)
     kept, refused = refused_keys(table) if key == "derivative" else (table, ())
     problems += [f"{where}.{inner}: {reason}" for inner, reason in refused]
@@ -131,6 +146,10 @@ def _rule(key: str, table: dict[str, Any], origin: Origin, problems: list[str]) 
     if function is not None and not function.strip() and decoded.prototype is None:
         problems.append(f"{where}.function: is empty")
     rule = _function_rule(decoded, function or "", prototype, origin)
+    if isinstance(rule, DerivativeRule) and isinstance(decoded, DerivativeTable) and decoded.is_stated:
+        from enzyme_build.rules.stated import read_stated  # loads the C parser  # noqa: PLC0415
+
+        rule = msgspec.structs.replace(rule, stated=read_stated(decoded, prototype, places, problems))
     problems += [f"{where}.{inner}" for inner in _rule_problems(rule)]
     return rule if len(problems) == before else None
 
@@ -157,6 +176,7 @@ def _function_rule(table: _FunctionTable, function: str, prototype: Prototype | 
                 augmented=table.reverse.augmented if table.reverse else None,
                 gradient=table.reverse.gradient if table.reverse else None,
                 tangent=table.forward.tangent if table.forward else None,
+                test=read_test(table.test),
             )
         case InactiveTable():
             return InactiveRule(function=function, prototype=prototype, origin=origin)
@@ -205,7 +225,7 @@ def _derivative_problems(rule: DerivativeRule) -> list[str]:
         elif function in taken:
             problems.append(f"{key}: {function!r} is {taken[function]}; each part of a rule is a function of its own")
         taken.setdefault(function, f"already '{key}'")
-    return problems
+    return [*problems, *test_problems(rule)]
 
 
 def _allocation_problems(rule: AllocationRule) -> list[str]:

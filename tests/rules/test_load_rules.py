@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from enzyme_build.rules.model import (
     Rule,
     RuleSet,
 )
+from support.examples import check_problems
 
 INVALID = Path(__file__).parent / "invalid"
 
@@ -133,13 +133,7 @@ def test_nofree_goes_with_every_other_kind(tmp_path: Path) -> None:
 def test_invalid_examples(path: Path) -> None:
     with pytest.raises(RuleError) as caught:
         load_rules([path.name], root=INVALID)
-    found = "".join(f"{problem}\n" for problem in caught.value.problems)
-    expected_path = path.with_suffix(".errors.txt")
-    expected = expected_path.read_text(encoding="utf-8") if expected_path.exists() else ""
-    difference = "\n".join(
-        difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", lineterm="")
-    )
-    assert found == expected, f"if the new words are right, put them into {expected_path.name}:\n{difference}"
+    check_problems(path, caught.value.problems)
 
 
 def test_problems_of_all_files_come_at_once_and_name_both_places(tmp_path: Path) -> None:

@@ -1,0 +1,2 @@
+struct point { double x, y; int tag; };
+typedef double real_t;

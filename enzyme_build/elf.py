@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMAND_SECTION",
+    "FOREIGN_ERRORS",
     "SECTION",
     "ElfFacts",
     "ElfSymbol",
@@ -46,7 +47,7 @@ COMMAND_SECTION = ".llvmcmd"
 Kind = Literal["function", "variable", "other"]
 
 # everything that parsing a damaged file makes pyelftools, construct and struct raise
-_FOREIGN = (
+FOREIGN_ERRORS = (
     ELFError, ConstructError, struct.error, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError,
     TypeError, ValueError,
 )  # fmt: skip
@@ -178,7 +179,7 @@ def _reading(shown: str) -> Iterator[None]:
     """Turn whatever a damaged file makes the parser raise into a `BinaryError`."""
     try:
         yield
-    except (*_FOREIGN, OSError) as error:
+    except (*FOREIGN_ERRORS, OSError) as error:
         reason = str(error).strip() or type(error).__name__
         msg = f"{shown}: damaged ELF file: {reason}"
         raise BinaryError(msg, hint="build the library anew; the file was truncated or overwritten") from error
@@ -219,7 +220,7 @@ def _section(stream: IO[bytes], name: str, *, shown: str) -> bytes | None:
 
 
 class _File:
-    """An ELF file whose headers lie inside it; raises `BinaryError` or one of `_FOREIGN` otherwise."""
+    """An ELF file whose headers lie inside it; raises `BinaryError` or one of `FOREIGN_ERRORS` otherwise."""
 
     def __init__(self, stream: IO[bytes], *, shown: str) -> None:
         self.stream = stream

@@ -31,6 +31,7 @@ from enzyme_build.manifest import (
     Manifest,
     SymbolRecord,
 )
+from enzyme_build.model import TypeKind
 from enzyme_build.rules.model import AllocationRule, NofreeRule
 from enzyme_build.rules.names import resolve_name
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from enzyme_build.elf import ElfFacts, ElfSymbol
     from enzyme_build.finalize.facts import ModuleFacts, RuleFact
     from enzyme_build.manifest import WaiverRecord
-    from enzyme_build.model import Consumer
+    from enzyme_build.model import Consumer, FunctionType
     from enzyme_build.rules.model import RuleSet
 
     Demangle = Callable[[Sequence[str]], Mapping[str, str]]
@@ -65,12 +66,14 @@ def describe_library(
     python_extension: bool = False,
     native: bool = False,
     inputs: str | None = None,
+    find_origins: Callable[[Mapping[str, int]], Mapping[str, str]] | None = None,
     demangle: Demangle = demangle_names,
 ) -> Manifest:
     """Return the manifest of a library whose module has the `facts`; `None` for one without bitcode.
 
     `holders` names for each undefined symbol the soname of the library that natively holds it, `linked` are the
     manifests of the libraries whose bitcode was merged. `native` says that the library is meant to have no bitcode.
+    `find_origins` tells of functions, by their addresses, which source they came from.
     """
     functions = {} if facts is None else fold_functions(facts)
     variables = {} if facts is None else fold_variables(facts)
@@ -87,8 +90,10 @@ def describe_library(
         names=names,
         demangle=demangle,
     )
-    symbols = _module_symbols(functions, variables, ground)
+    symbols = _module_symbols(functions, variables, ground, undefined={each.name: each for each in elf.undefined})
     symbols = _with_exports(symbols, elf, ground, native=native)
+    if find_origins is not None and not native:
+        symbols = _with_origins(symbols, elf, find_origins)
     chosen = choose_roots(
         roots,
         elf=elf,
@@ -117,6 +122,7 @@ def describe_library(
         native=native,
         python_extension=python_extension,
         registrations=() if facts is None else facts.registrations,
+        constructors=() if facts is None else facts.constructors,
     )
 
 
@@ -162,7 +168,7 @@ def _ground(
 
 
 def _module_symbols(
-    functions: Mapping[str, Use], variables: Mapping[str, Use], ground: Ground
+    functions: Mapping[str, Use], variables: Mapping[str, Use], ground: Ground, *, undefined: Mapping[str, ElfSymbol]
 ) -> dict[str, SymbolRecord]:
     """Return the record of every symbol that the module defines or mentions.
 
@@ -189,9 +195,22 @@ def _module_symbols(
             sites=() if uses[name].defined else uses[name].sites,
             indirect_calls=uses[name].indirect_calls,
             inline_assembly=uses[name].inline_assembly,
+            vector_operations=uses[name].vector_operations,
+            atomic_operations=uses[name].atomic_operations,
+            resolved=(fact := uses[name].fact) is not None and fact.resolved,
+            weak=name in undefined and undefined[name].weak,
+            version=undefined[name].version if name in undefined else None,
+            by_value=fact is not None and _by_value(fact.type),
+            variable=uses[name].access,
         )
         for name, standing in standings.items()
     }
+
+
+def _by_value(kind: FunctionType) -> bool:
+    """Tell whether a struct goes in or comes out whole: C's calling convention spells that in several ways."""
+    whole = (TypeKind.STRUCT, TypeKind.ARRAY, TypeKind.VECTOR)
+    return bool(kind.sret or kind.byval) or any(each.kind in whole for each in (kind.result, *kind.parameters))
 
 
 def _with_exports(
@@ -213,6 +232,23 @@ def _with_exports(
             record = msgspec.structs.replace(record, library=None, detail=detail)
         found[symbol.name] = msgspec.structs.replace(record, exported=True)
     return found
+
+
+def _with_origins(
+    symbols: dict[str, SymbolRecord], elf: ElfFacts, find_origins: Callable[[Mapping[str, int]], Mapping[str, str]]
+) -> dict[str, SymbolRecord]:
+    """Return the records with the source of each exported function that is machine code only."""
+    wanted = {
+        symbol.name: symbol.address
+        for symbol in elf.exported
+        if symbol.kind == "function" and symbols[symbol.name].status == "opaque"
+    }
+    origins = find_origins(wanted) if wanted else {}
+    replaced = {
+        name: msgspec.structs.replace(symbols[name], detail=f"{symbols[name].detail}, from {origin}")
+        for name, origin in origins.items()
+    }
+    return {**symbols, **replaced}
 
 
 def _native_export(symbol: ElfSymbol, body: str | None, ground: Ground, *, native: bool) -> SymbolRecord:

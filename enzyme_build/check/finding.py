@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +12,8 @@ from enzyme_build._toml import tomllib
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from enzyme_build.model import CallSite
+    from enzyme_build.manifest import CertificateRecord, RuleRecord
+    from enzyme_build.model import CallSite, Mode
 
 __all__ = [
     "CatalogueEntry",
@@ -70,7 +71,9 @@ class LibrarySummary:
     """One library that was looked at: how its symbols stand, and what could not be judged (`notes`).
 
     `bitcode` describes the module (`LLVM 15.0.6, typed pointers`), `None` for a library without; `statuses` counts the
-    symbols that a root reaches.
+    symbols that a root reaches, `classified` what among them a call graph cannot say everything about.
+    `differentiable` holds the modes in which each root can be differentiated, as far as the check can tell; `rules`
+    and `certificates` are those that the library was built with.
     """
 
     name: str
@@ -78,14 +81,23 @@ class LibrarySummary:
     roots: int
     statuses: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    classified: Mapping[str, int] = field(default_factory=dict)
+    differentiable: Mapping[str, tuple[Mode, ...]] = field(default_factory=dict)
+    consumers: tuple[str, ...] = ()
+    rules: tuple[RuleRecord, ...] = ()
+    certificates: tuple[CertificateRecord, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What was looked at: the libraries judged, and `native` ones that were only passed by."""
+    """What was looked at: the libraries judged, and `native` ones that were only passed by.
+
+    `accepted` counts the findings that the baseline knows, which are left out.
+    """
 
     libraries: tuple[LibrarySummary, ...] = ()
     native: tuple[str, ...] = ()
+    accepted: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

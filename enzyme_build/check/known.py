@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KnownFunction",
+    "all_functions",
     "enzyme_version",
     "inactive_variable",
     "julia_inactive",
@@ -92,6 +93,11 @@ def lookup(name: str, *, demangled: str | None = None) -> KnownFunction | None:
     by_look = name.startswith(table.inactive_prefixes) or any(part in name for part in table.inactive_parts)
     by_cxx = demangled is not None and demangled.startswith(table.inactive_demangled)
     return _accepted(name, "inactive by its name") if by_look or by_cxx else None
+
+
+def all_functions() -> Mapping[str, KnownFunction]:
+    """Return every function that was measured, by name."""
+    return _table().functions
 
 
 def known_like(name: str) -> tuple[KnownFunction | None, str]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from enzyme_build.model import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from enzyme_build.check.finding import Finding
     from enzyme_build.manifest import Manifest, SymbolRecord
 
-__all__ = ["Reach", "reach", "unusable_modes"]
+__all__ = ["Reach", "differentiable_roots", "reach", "unusable_modes"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +55,37 @@ def unusable_modes(record: SymbolRecord) -> tuple[Mode, ...]:
     if record.modes is None:
         return ()
     return tuple(mode for mode in Mode if mode not in record.modes)
+
+
+def differentiable_roots(
+    manifest: Manifest, reached: Reach, findings: Iterable[Finding]
+) -> dict[str, tuple[Mode, ...]]:
+    """Return for each root the modes in which nothing that it reaches stops Enzyme.
+
+    What stops Enzyme are symbols that are unusable in a mode, and those with a finding that is an error in itself.
+    """
+    wrong = {finding.symbol for finding in findings if finding.level == "error" and finding.id != "EB013"}
+    modes: dict[str, list[Mode]] = {root: [] for root in manifest.roots if root in manifest.symbols}
+    for mode, before in reached.before.items():
+        callers: dict[str, list[str]] = {}
+        for name in before:
+            if _goes_on(manifest, manifest.symbols[name], mode):
+                for called in manifest.symbols[name].calls:
+                    callers.setdefault(called, []).append(name)
+        stopped = {name for name in before if name in wrong or _stops(manifest.symbols[name], mode)}
+        waiting = list(stopped)
+        while waiting:
+            fresh = [caller for caller in callers.get(waiting.pop(), ()) if caller not in stopped]
+            stopped.update(fresh)
+            waiting += fresh
+        for root, working in modes.items():
+            if root in before and root not in stopped:
+                working.append(mode)
+    return {root: tuple(working) for root, working in sorted(modes.items())}
+
+
+def _stops(record: SymbolRecord, mode: Mode) -> bool:
+    return record.kind == "function" and mode in unusable_modes(record)
 
 
 def _walk(manifest: Manifest, roots: Sequence[str], mode: Mode) -> dict[str, str | None]:

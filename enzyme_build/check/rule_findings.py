@@ -1,22 +1,19 @@
-"""Findings about rules and waivers, which belong to a project: judged over all of its libraries together."""
+"""Findings about rules, which belong to a project: judged over all of its libraries together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from enzyme_build.check.finding import make_finding
-from enzyme_build.check.waivers import covers
 from enzyme_build.model import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from enzyme_build.check.finding import Finding
     from enzyme_build.manifest import Manifest, RuleProblemRecord, RuleRecord
 
-    Demangle = Callable[[Sequence[str]], Mapping[str, str]]
-
-__all__ = ["lost_registrations", "rule_problems", "unused_waivers"]
+__all__ = ["lost_registrations", "rule_problems"]
 
 _UNKNOWN = "EB008"
 
@@ -51,22 +48,6 @@ def _without_text(problem: RuleProblemRecord) -> RuleProblemRecord:
     if problem.finding != _UNKNOWN:
         return problem
     return type(problem)(finding=problem.finding, text="", fix="")
-
-
-def unused_waivers(libraries: Sequence[tuple[str, Manifest]], demangle: Demangle) -> list[Finding]:
-    """Return the waivers that cover no symbol in any library."""
-    waivers = {waiver.symbol: waiver for _, manifest in libraries for waiver in manifest.waivers}
-    if not waivers:
-        return []
-    waived = sorted(
-        {name for _, manifest in libraries for name, record in manifest.symbols.items() if record.status == "waived"}
-    )
-    readable = demangle(waived) if waived else {}
-    return [
-        make_finding("EB017", f"the waiver of {symbol} ({waiver.reason!r}) covers no opaque symbol", symbol=symbol)
-        for symbol, waiver in sorted(waivers.items())
-        if not any(covers(waiver, name, readable.get(name)) for name in waived)
-    ]
 
 
 def lost_registrations(libraries: Sequence[tuple[str, Manifest]]) -> list[Finding]:

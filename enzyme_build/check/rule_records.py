@@ -77,6 +77,8 @@ def rule_records(
                 functions=_roles(rule),
                 modes=rule.modes if isinstance(rule, DerivativeRule) else (),
                 problems=tuple(problems),
+                written=rule if isinstance(rule, DerivativeRule) else None,
+                digest=None if fact is None else fact.digest,
             )
         )
     return tuple(records)

@@ -99,7 +99,7 @@ def function_standing(use: Use, ground: Ground) -> Standing:
         detail = "frees what an [[allocation]] rule allocates"
         return Standing(status="rule", rule=ground.frees[use.name], detail=detail)
     if use.defined:
-        return Standing(status="bitcode", library=use.from_library)
+        return _by_linked_rule(use, ground) or Standing(status="bitcode", library=use.from_library)
     if use.fact is not None and use.fact.never_returns:
         detail = "called only where the program does not come back"
         return Standing(status="known", detail=detail, library=library)
@@ -151,6 +151,16 @@ def _by_rule(attached: AttachedRule, *, library: str | None) -> Standing | None:
             return Standing(status="inactive", rule=attached.index, library=library)
         case _:
             return None
+
+
+def _by_linked_rule(use: Use, ground: Ground) -> Standing | None:
+    """Return the standing of a function that came with its rule from a linked library."""
+    for manifest in ground.linked:
+        record = manifest.symbols.get(use.name)
+        if manifest.library.file == use.from_library and record is not None and record.rule is not None:
+            detail = f"by a rule of {manifest.library.file}"
+            return Standing(status=record.status, modes=record.modes, library=use.from_library, detail=detail)
+    return None
 
 
 def _by_name(

@@ -11,6 +11,7 @@ from enzyme_build.check.finding import make_finding
 from enzyme_build.check.reach import unusable_modes
 from enzyme_build.check.roots import is_pattern
 from enzyme_build.check.stanza import brief_name, derivative_stanza, inactive_global_stanza, inactive_stanza
+from enzyme_build.check.state import takes_active
 from enzyme_build.check.status import CONSTANT, is_intrinsic
 from enzyme_build.model import CallSite, Mode, SourceLocation
 
@@ -130,7 +131,9 @@ def inline_assembly_findings(shown: str, manifest: Manifest, reached: Reach, nam
             chain=tuple(names.brief(step) for step in reached.chain(name)),
         )
         for name in reached.names()
-        if manifest.symbols[name].inline_assembly and manifest.symbols[name].status == "bitcode"
+        if manifest.symbols[name].inline_assembly
+        and manifest.symbols[name].status == "bitcode"
+        and takes_active(manifest.symbols[name].type)
     ]
 
 
@@ -171,7 +174,8 @@ def _opaque(shown: str, name: str, record: SymbolRecord, spoken: str, *, only: s
         message = f"{spoken} has neither bitcode nor a rule, and {only} mode reaches it"
         return make_finding("EB013", message, library=shown, symbol=name)
     if record.exported:
-        message = f"{spoken} is exported, but its code is machine code only"
+        origin = (record.detail or "").partition(", from ")[2]
+        message = f"{spoken} is exported, but its code is machine code only{': it is from ' + origin if origin else ''}"
         return make_finding("EB012", message, library=shown, symbol=name)
     if _is_constant(record):
         message = f"{spoken} has neither bitcode nor a rule; {CONSTANT}"

@@ -49,17 +49,27 @@ class FindingRecord(_Record, frozen=True, kw_only=True):
 
 
 class LibraryRecord(_Record, frozen=True, kw_only=True):
-    """A library that was judged; `statuses` counts the symbols that its roots reach."""
+    """A library that was judged; `statuses` counts the symbols that its roots reach.
+
+    `classified` counts what among them a call graph cannot say everything about, `differentiable` holds for each root
+    the modes in which nothing stops Enzyme.
+    """
 
     name: str
     bitcode: str | None
     roots: int
     statuses: dict[str, int]
     notes: tuple[str, ...]
+    classified: dict[str, int]
+    differentiable: dict[str, tuple[Literal["reverse", "forward"], ...]]
+    consumers: tuple[str, ...]
 
 
 class Report(_Record, frozen=True, kw_only=True):
-    """The whole document; `native` are libraries without bitcode that were passed by."""
+    """The whole document; `native` are libraries without bitcode that were passed by.
+
+    `accepted` counts the findings that the baseline knows, which are left out.
+    """
 
     version: Literal[1]
     generator: str
@@ -69,6 +79,7 @@ class Report(_Record, frozen=True, kw_only=True):
     findings: tuple[FindingRecord, ...]
     libraries: tuple[LibraryRecord, ...]
     native: tuple[str, ...]
+    accepted: int
 
 
 def render_json(verdict: Verdict) -> str:
@@ -88,10 +99,16 @@ def render_json(verdict: Verdict) -> str:
                 roots=library.roots,
                 statuses=dict(library.statuses),
                 notes=library.notes,
+                classified=dict(library.classified),
+                differentiable={
+                    root: tuple(mode.value for mode in modes) for root, modes in library.differentiable.items()
+                },
+                consumers=library.consumers,
             )
             for library in verdict.summary.libraries
         ),
         native=verdict.summary.native,
+        accepted=verdict.summary.accepted,
     )
     return msgspec.json.format(msgspec.json.encode(report, order="sorted"), indent=2).decode() + "\n"
 

@@ -31,7 +31,8 @@ def render_text(verdict: Verdict, *, colour: bool = False) -> str:
     paint = _Paint(colour)
     if not verdict.findings:
         notes = [line for library in verdict.summary.libraries for line in _notes(library, paint)]
-        return "\n".join([*notes, f"checked {_what_was_checked(verdict)}: no findings"]) + "\n"
+        none = "no findings" if not verdict.summary.accepted else "no new findings"
+        return "\n".join([*notes, f"checked {_what_was_checked(verdict)}: {none}{_accepted(verdict)}"]) + "\n"
     notes_of = {library.name: library for library in verdict.summary.libraries}
     blocks = []
     for library, of_library in groupby(verdict.findings, key=lambda finding: finding.library):
@@ -132,7 +133,13 @@ def _count(verdict: Verdict, paint: _Paint) -> str:
         parts.append(paint("error", _plural(errors, "error", "errors")))
     if warnings:
         parts.append(paint("warning", _plural(warnings, "warning", "warnings")))
-    return f"{', '.join(parts)}; checked {_what_was_checked(verdict)}"
+    return f"{', '.join(parts)}{_accepted(verdict)}; checked {_what_was_checked(verdict)}"
+
+
+def _accepted(verdict: Verdict) -> str:
+    """Return how many findings the baseline knows, if any."""
+    number = verdict.summary.accepted
+    return f" ({number} in the baseline)" if number else ""
 
 
 def _plural(number: int, one: str, many: str) -> str:

@@ -90,7 +90,8 @@ def test_a_function_in_a_table_is_reached() -> None:
         )
     )
     assert found.findings[0].chain == ("kernel", "table", "f")
-    assert found.summary.libraries[0].notes == ("calls through pointers were not judged, in kernel",)
+    assert [(each.id, each.symbol) for each in found.findings] == [("EB001", "f"), ("EB034", "kernel")]
+    assert found.summary.libraries[0].classified["calls through pointers"] == 1
 
 
 def test_the_silent_constant_is_an_error_in_its_own_words() -> None:
@@ -291,7 +292,9 @@ def test_problems_of_rules_are_told_once_and_with_their_place() -> None:
     problem = RuleProblem(finding="EB010", text="gradient_f must return void", fix="return void")
     facts = module(defined("kernel"), rules=[RuleFact(index=0, symbol="f", problems=(problem,))])
     manifest = describe(facts, KERNEL, rules=[derivative("f")])
-    other = msgspec.structs.replace(manifest, library=msgspec.structs.replace(manifest.library, file="libb.so"))
+    library = msgspec.structs.replace(manifest.library, file="libb.so")
+    renamed = {"other": manifest.symbols["kernel"]}  # two libraries with one name would be a finding of their own
+    other = msgspec.structs.replace(manifest, library=library, symbols=renamed, roots=("other",))
     (finding,) = verdict(manifest, other).findings
     assert (finding.id, finding.place) == ("EB010", "rules/r.toml:1: derivative[0]")
     assert (finding.message, finding.fix) == ("gradient_f must return void", "return void")

@@ -1,0 +1,3 @@
+namespace geo {
+double far(double x) { return x * x; }
+}

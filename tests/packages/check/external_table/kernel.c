@@ -1,0 +1,2 @@
+extern double table[4];
+double kernel(double x) { return table[(int)x] * x; }

@@ -1,0 +1,3 @@
+extern double scale;
+__attribute__((noinline)) static void set(double x) { scale = x; }
+double kernel(double x) { set(x); return scale * x; }

@@ -1,0 +1,1 @@
+double scale = 3.0;

@@ -1,0 +1,6 @@
+double kernel(double x)
+{
+    double y = x * x;
+    __asm__ volatile("" ::: "memory");
+    return y;
+}

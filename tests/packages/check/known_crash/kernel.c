@@ -1,0 +1,2 @@
+#include <math.h>
+double kernel(double x) { return lgamma(x); }

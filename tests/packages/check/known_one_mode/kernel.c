@@ -1,0 +1,2 @@
+#include <stdio.h>
+double kernel(double x) { fflush(stdout); return x * x; }

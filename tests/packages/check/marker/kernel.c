@@ -1,0 +1,1 @@
+double kernel(double x) { return x * x; }

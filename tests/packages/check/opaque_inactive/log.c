@@ -1,0 +1,1 @@
+void log_step(double x) { (void)x; }

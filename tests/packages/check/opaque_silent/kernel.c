@@ -1,0 +1,2 @@
+double scale(void);
+double kernel(double x) { return scale() * x; }

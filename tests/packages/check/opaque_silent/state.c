@@ -1,0 +1,1 @@
+double scale(void) { return 3.0; }

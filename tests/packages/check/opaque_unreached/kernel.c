@@ -1,0 +1,3 @@
+double square(double x);
+double other(double x) { return square(x); }
+double kernel(double x) { return x * x; }

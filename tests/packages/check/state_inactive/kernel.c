@@ -1,0 +1,3 @@
+double scale;
+__attribute__((noinline)) static void set(double x) { scale = (int)x; }
+double kernel(double x) { set(x); return scale * x; }

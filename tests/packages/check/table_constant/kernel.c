@@ -1,0 +1,2 @@
+static const double table[4] = {1.0, 2.0, 3.0, 4.0};
+double kernel(double x) { return table[(int)x] * x; }

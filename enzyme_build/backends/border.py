@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 
 import setuptools.errors
 
+from enzyme_build.backends.words import describe
 from enzyme_build.errors import EnzymeBuildError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CheckFailedError", "as_build_errors", "as_setup_errors", "describe", "without_traceback"]
-
-
-class CheckFailedError(EnzymeBuildError):
-    """The check found something; its report was printed already."""
-
-    exit_code = 1
+__all__ = ["as_build_errors", "as_setup_errors", "without_traceback"]
 
 
 @contextlib.contextmanager
@@ -52,12 +47,3 @@ def without_traceback(*, editable: bool) -> Iterator[None]:
             raise
         message = f"error: {error}"
         raise SystemExit(message) from error
-
-
-def describe(error: EnzymeBuildError | OSError) -> str:
-    """Return what the user reads after setuptools' `error: `."""
-    if isinstance(error, EnzymeBuildError):
-        return f"enzyme-build: {error}"
-    file = "" if error.filename is None else f"{error.filename}: "
-    hint = "enzyme-build writes to the build folder and, in editable installs, to the folder of the package"
-    return f"enzyme-build: {file}{error.strerror or error}\n  hint: {hint}"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from enzyme_build import __version__
-from enzyme_build.backends.border import CheckFailedError
 from enzyme_build.backends.plan import relative_rpath
 from enzyme_build.backends.staging import Stage, digest, file_digest
+from enzyme_build.backends.words import CheckFailedError
 from enzyme_build.errors import EnzymeBuildError
 from enzyme_build.manifest import WaiverRecord
 from enzyme_build.rules.load import load_rules
@@ -22,7 +23,7 @@ from enzyme_build.rules.model import RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path, PurePosixPath
+    from pathlib import PurePosixPath
 
     from enzyme_build.backends.plan import LibraryPlan
     from enzyme_build.config import Config
@@ -103,6 +104,8 @@ def build_libraries(plans: Sequence[LibraryPlan], setting: BuildSetting) -> dict
             roots=plan.table.roots,
             links=links,
             native=not plan.table.bitcode,
+            include_directories=plan.table.include_dirs,
+            defines=plan.table.define,
         )
     return built
 
@@ -162,6 +165,8 @@ def finish(
     links: Sequence[BuiltLibrary] = (),
     native: bool = False,
     python_extension: bool = False,
+    include_directories: Sequence[str] = (),
+    defines: Sequence[str] = (),
 ) -> BuiltLibrary:
     """Return the finished copy of `linked`, made anew when the library, a rule, an option or a linked library changed.
 
@@ -179,10 +184,13 @@ def finish(
         roots=tuple(roots),
         linked=tuple(link.library for link in links),
         waivers=tuple(
-            WaiverRecord(symbol=waiver.symbol, reason=waiver.reason) for waiver in setting.config.check.waivers
+            WaiverRecord(symbol=waiver.symbol, reason=waiver.reason, expires=waiver.expires)
+            for waiver in setting.config.check.waivers
         ),
         optimize=setting.config.optimize,
         python_extension=python_extension,
+        include_directories=tuple(setting.root / directory for directory in include_directories),
+        defines=tuple(defines),
     )
     stage = Stage(setting.work, path.as_posix())
     finished = BuiltLibrary(path=path, library=stage.library, manifest=stage.manifest)
@@ -241,10 +249,11 @@ def check_files(
     Findings with an id in `passed_by` do not count. Without `warn` a report that fails nothing is not printed.
     Raises as `check_built` does.
     """
+    from enzyme_build.check.policy import policy_of  # noqa: PLC0415 - as in prepare
     from enzyme_build.check.run import check_paths  # noqa: PLC0415 - as in prepare
     from enzyme_build.report.text import render_text  # noqa: PLC0415 - as in prepare
 
-    verdict = check_paths(files, modes=config.modes)
+    verdict = check_paths(files, modes=config.modes, policy=policy_of(config.check, root=Path()))
     counted = tuple(finding for finding in verdict.findings if finding.id not in passed_by)
     verdict = dataclasses.replace(verdict, findings=counted)
     failed = verdict.fails(config.check.fail_on)

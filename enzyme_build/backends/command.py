@@ -13,6 +13,7 @@ from enzyme_build.backends.border import as_build_errors, without_traceback
 from enzyme_build.backends.build import build_libraries, check_built, prepare
 from enzyme_build.backends.plan import plan_libraries, source_files
 from enzyme_build.backends.staging import place, remove_stale
+from enzyme_build.config import config_advice
 from enzyme_build.errors import ConfigError
 from enzyme_build.manifest import manifest_path
 
@@ -62,6 +63,8 @@ class BuildEnzyme(Command):
             if not plans:
                 return
             self._refuse_packages_without_their_python_files(plans)
+            for advice in config_advice(self.config):
+                self.tell(advice)
             setting = self.setting()
             self.built = build_libraries(plans, setting)
             check_built(tuple(self.built.values()), setting, all_built=not self.config.extension)

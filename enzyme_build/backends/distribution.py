@@ -55,6 +55,8 @@ def extend_distribution(dist: Distribution, root: Path) -> None:
 
 def _wrap_command(base: type, name: str, shared: dict[str, Any], had_modules: Callable[[], bool]) -> type:
     """Return `base`, or the subclass of it that knows enzyme-build; its name is the command's, distutils shows it."""
+    if issubclass(base, (BuildExtMixin, BdistWheelMixin)):
+        return base  # another plugin (scikit-build-core) asked for the class before and put a subclass of it in place
     match name:
         case BuildEnzyme.COMMAND:
             return type(name, (base,), shared)

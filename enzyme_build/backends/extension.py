@@ -120,6 +120,7 @@ class BuildExtMixin(_Base):
                 roots=table.roots,
                 links=links,
                 python_extension=True,
+                include_directories=ext.include_dirs,
             )
         self._finished.append(built)
 

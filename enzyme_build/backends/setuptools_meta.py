@@ -21,8 +21,8 @@ from setuptools.build_meta import (
     prepare_metadata_for_build_wheel,
 )
 
-from enzyme_build.backends.border import describe
-from enzyme_build.errors import BinaryError, EnzymeBuildError
+from enzyme_build.backends.words import require_sound_wheel
+from enzyme_build.errors import BinaryError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,13 +48,7 @@ def build_wheel(
 ) -> str:
     """Build a wheel as setuptools does and check it; a wheel that fails is removed (PEP 517 hook)."""
     name: str = build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
-    wheel = Path(wheel_directory, name)
-    try:
-        _check_wheel(wheel)
-    except EnzymeBuildError as error:
-        wheel.unlink(missing_ok=True)
-        message = f"error: {describe(error)}"
-        raise SystemExit(message) from error
+    require_sound_wheel(Path(wheel_directory, name), _check_wheel)
     return name
 
 

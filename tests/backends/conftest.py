@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from support.commands import Done, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,24 +35,6 @@ packages = ["tiny"]
 
 
 @dataclass(frozen=True)
-class Done:
-    """What a build printed, both streams together, and its exit code."""
-
-    code: int
-    output: str
-
-    def ok(self) -> str:
-        assert self.code == 0, self.output
-        return self.output
-
-    def failed(self) -> str:
-        """Return the output of a build that had to fail, and did so without a traceback."""
-        assert self.code != 0, self.output
-        assert "Traceback" not in self.output, self.output
-        return self.output
-
-
-@dataclass(frozen=True)
 class Project:
     """A project folder and the Python that builds it."""
 
@@ -59,16 +42,7 @@ class Project:
     python: Path
 
     def run(self, *arguments: object, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:
-        done = subprocess.run(
-            [str(self.python), *map(str, arguments)],
-            cwd=cwd or self.folder,
-            env={**os.environ, **(environment or {})},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout)
+        return run(self.python, *arguments, cwd=cwd or self.folder, environment=environment)
 
     def pip_wheel(self, *arguments: object, out: str = "dist") -> Done:
         options = ("--no-build-isolation", "--no-deps", "--wheel-dir", out)

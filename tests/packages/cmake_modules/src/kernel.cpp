@@ -1,0 +1,1 @@
+extern "C" __attribute__((visibility("default"))) double kernel(double x) { return x * x * x; }

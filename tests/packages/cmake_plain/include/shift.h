@@ -1,0 +1,2 @@
+#define STEP 1.0
+double shift(double x);

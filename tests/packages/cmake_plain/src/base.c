@@ -1,0 +1,1 @@
+double base(double x) { return x * x; }

@@ -1,0 +1,3 @@
+#include "shift.h"
+
+double shift(double x) { return x + STEP; }

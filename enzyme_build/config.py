@@ -96,6 +96,9 @@ class WaiverTable(_Table, frozen=True, kw_only=True):
 
     symbol: Annotated[str, Meta(description="The symbol, as the report names it.", min_length=1)]
     reason: Annotated[str, Meta(description="Why it is no harm: shown in every report.", min_length=1)]
+    expires: Annotated[
+        str | None, Meta(description="The last day on which it counts, as `2027-06-30`. Default: no end.")
+    ] = None
 
 
 class CheckTable(_Table, frozen=True, kw_only=True):
@@ -108,6 +111,16 @@ class CheckTable(_Table, frozen=True, kw_only=True):
         Literal["error", "warning", "never"],
         Meta(description="The mildest kind of finding that fails the build."),
     ] = "error"
+    levels: Annotated[
+        dict[str, Literal["error", "warning", "off"]],
+        Meta(description='How much findings count, by their ids or patterns of ids: `EB029 = "off"`.'),
+    ] = {}
+    select: Annotated[Strings, Meta(description="Ids of the findings that are reported. Default: all.")] = ()
+    ignore: Annotated[Strings, Meta(description="Ids of findings that are not reported.")] = ()
+    baseline: Annotated[
+        str | None,
+        Meta(description="File of known findings, as `--write-baseline` writes it; only new ones count."),
+    ] = None
 
 
 class Config(_Table, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ Every function yields finished lines, `file: dotted.key: what is wrong; what to 
 
 from __future__ import annotations
 
+import datetime
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -170,6 +171,16 @@ def _waiver_problems(waivers: Sequence[WaiverTable], where: str) -> Iterator[str
             yield f"{where}[{index}].symbol: {waiver.symbol!r} is already waived by waivers[{first}]"
         if not waiver.reason.strip():
             yield f"{where}[{index}].reason: is empty; say why {waiver.symbol!r} is no harm"
+        if waiver.expires is not None and not _is_date(waiver.expires):
+            yield f"{where}[{index}].expires: {waiver.expires!r} is no day; write it as '2027-06-30'"
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) is not None
 
 
 def _relative_problems(patterns: Sequence[str], where: str) -> Iterator[str]:

@@ -15,11 +15,13 @@ import msgspec
 
 from enzyme_build.errors import ManifestError
 from enzyme_build.model import Mode, PointerMode
+from enzyme_build.rules.model import DerivativeRule
 
 __all__ = [
     "SCHEMA",
     "SUFFIX",
     "BitcodeRecord",
+    "CertificateRecord",
     "DependencyRecord",
     "LibraryRecord",
     "Manifest",
@@ -28,6 +30,7 @@ __all__ = [
     "SiteRecord",
     "Status",
     "SymbolRecord",
+    "VariableRecord",
     "WaiverRecord",
     "encode_manifest",
     "json_schema",
@@ -80,11 +83,31 @@ class SiteRecord(_Record, frozen=True, kw_only=True):
     line: int | None = None
 
 
+class VariableRecord(_Record, frozen=True, kw_only=True):
+    """A variable that code may change: who loads from it, stores to it, or hands its address on, each sorted.
+
+    `indexed` says that some address inside it is computed, `initialised` that it starts as something else than zero,
+    `holds` whether there is a floating-point number or a pointer in it.
+    """
+
+    readers: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+    passers: tuple[str, ...] = ()
+    indexed: bool = False
+    initialised: bool = False
+    thread_local: bool = False
+    aggregate: bool = False
+    holds: tuple[Literal["number", "pointer"], ...] = ()
+
+
 class SymbolRecord(_Record, frozen=True, kw_only=True):
     """A symbol that the library exports or its bitcode mentions.
 
     `library` is the soname (or file name) of the library that natively holds it, `calls` what its bitcode mentions,
     `sites` where it is used; `detail` says why the status is what it is; `modes` limits a status to these modes.
+    `indirect_calls` to `atomic_operations` count instructions of its body; `resolved` marks an ifunc, `weak` a symbol
+    that need not be there when the library is loaded, `by_value` a parameter or result that is a struct handed over
+    whole; `variable` is there for variables that may change.
     """
 
     status: Status
@@ -99,6 +122,13 @@ class SymbolRecord(_Record, frozen=True, kw_only=True):
     sites: tuple[SiteRecord, ...] = ()
     indirect_calls: int = 0
     inline_assembly: int = 0
+    vector_operations: int = 0
+    atomic_operations: int = 0
+    resolved: bool = False
+    weak: bool = False
+    version: str | None = None
+    by_value: bool = False
+    variable: VariableRecord | None = None
 
 
 class RuleProblemRecord(_Record, frozen=True, kw_only=True):
@@ -110,7 +140,11 @@ class RuleProblemRecord(_Record, frozen=True, kw_only=True):
 
 
 class RuleRecord(_Record, frozen=True, kw_only=True):
-    """A rule: its kind, the symbol it is for, where it was written, the functions it names by role."""
+    """A rule: its kind, the symbol it is for, where it was written, the functions it names by role.
+
+    `written` is a derivative rule as its file has it, so that it can be checked where the file is not; `digest` changes
+    with the bitcode of the primal and of the rule's functions.
+    """
 
     kind: str
     symbol: str
@@ -120,6 +154,26 @@ class RuleRecord(_Record, frozen=True, kw_only=True):
     functions: dict[str, str] = {}
     modes: tuple[Mode, ...] = ()
     problems: tuple[RuleProblemRecord, ...] = ()
+    written: DerivativeRule | None = None
+    digest: str | None = None
+
+
+class CertificateRecord(_Record, frozen=True, kw_only=True):
+    """What `enzyme-build gradcheck` found of the rule for `symbol`, and of what exactly.
+
+    `level` 1 is the rule by itself against differences of the native function, 2 the rule as Enzyme uses it; `seeds`
+    are how many random points were tried. `digest` is that of the rule when it was checked, `section_sha256` that of
+    the library's bitcode.
+    """
+
+    symbol: str
+    modes: tuple[Mode, ...]
+    seeds: int
+    level: int
+    passed: bool
+    digest: str | None = None
+    section_sha256: str | None = None
+    complaints: tuple[str, ...] = ()
 
 
 class DependencyRecord(_Record, frozen=True, kw_only=True):
@@ -131,10 +185,11 @@ class DependencyRecord(_Record, frozen=True, kw_only=True):
 
 
 class WaiverRecord(_Record, frozen=True, kw_only=True):
-    """An opaque symbol that the user accepts, and why."""
+    """An opaque symbol that the user accepts, and why; `expires` is the last day on which that counts (ISO 8601)."""
 
     symbol: str
     reason: str
+    expires: str | None = None
 
 
 class Manifest(_Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -142,7 +197,9 @@ class Manifest(_Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `inputs` is a digest of all rules and options the module was made with; a build compares it to see nothing is to do.
     `native` says that the library is meant to have no bitcode; `registrations` are Enzyme's registration globals that
-    were found in the sources, which do nothing after an import.
+    were found in the sources, which do nothing after an import; `constructors` are the functions that run when the
+    library is loaded, and which no consumer runs for its own copy of the bitcode. `certificates` are those of
+    `enzyme-build gradcheck`.
     """
 
     schema: str
@@ -159,6 +216,8 @@ class Manifest(_Record, frozen=True, kw_only=True, omit_defaults=False):
     native: bool = False
     python_extension: bool = False
     registrations: tuple[str, ...] = ()
+    certificates: tuple[CertificateRecord, ...] = ()
+    constructors: tuple[str, ...] = ()
 
 
 def manifest_path(library: Path) -> Path:

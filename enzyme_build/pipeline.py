@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,10 @@ import msgspec
 
 from enzyme_build import __version__
 from enzyme_build.check.classify import describe_library
+from enzyme_build.codegen.compile_rules import compile_rules
+from enzyme_build.codegen.derivative import render_derivatives
 from enzyme_build.elf import read_elf, read_section
+from enzyme_build.elf_objects import function_origins
 from enzyme_build.errors import BinaryError, EnzymeBuildError
 from enzyme_build.finalize.embed import SECTION, embed_bitcode
 from enzyme_build.finalize.facts import FinalizeRequest, LinkedModule
@@ -20,18 +23,19 @@ from enzyme_build.finalize.run import finalize_module
 from enzyme_build.manifest import manifest_path, read_manifest, write_manifest
 from enzyme_build.needed import find_needed, native_holders
 from enzyme_build.rules.model import RuleSet
+from enzyme_build.rules.patterns import expand_patterns
 from enzyme_build.toolchain import choose_pointer_mode, default_consumers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from enzyme_build.elf import ElfFacts
     from enzyme_build.finalize.facts import ModuleFacts
-    from enzyme_build.manifest import Manifest, WaiverRecord
+    from enzyme_build.manifest import CertificateRecord, Manifest, WaiverRecord
     from enzyme_build.model import Consumer
     from enzyme_build.toolchain import Toolchain
 
-__all__ = ["LibraryOptions", "describe_native", "finalize_library"]
+__all__ = ["LibraryOptions", "describe_native", "finalize_library", "restore_library"]
 
 
 NO_RULES = RuleSet()
@@ -43,6 +47,9 @@ class LibraryOptions:
 
     `linked` are library files whose manifests lie beside them: their bitcode is merged. `search` are folders with
     libraries that are not yet where the run path points. Without `consumers` the toolchain's own LLVM is the consumer.
+    `include_directories` and `defines` are those of its sources: stated derivatives may name their headers.
+    Sources below one of `source_roots` are listed in the manifest relative to it. In `keep_linked`, a folder for this
+    library alone, the linker's bitcode is kept: with it the library can be finalized again, with other options.
     """
 
     consumers: tuple[Consumer, ...] = ()
@@ -53,6 +60,10 @@ class LibraryOptions:
     waivers: tuple[WaiverRecord, ...] = ()
     optimize: str = "O2"
     python_extension: bool = False
+    include_directories: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+    source_roots: tuple[Path, ...] = ()
+    keep_linked: Path | None = None
 
 
 def finalize_library(library: Path, options: LibraryOptions, *, toolchain: Toolchain) -> Manifest:
@@ -63,6 +74,7 @@ def finalize_library(library: Path, options: LibraryOptions, *, toolchain: Toolc
     `ManifestError`; what the rules and symbols are worth is not judged here.
     """
     elf = read_elf(library)
+    options = _with_patterns_resolved(options, elf)
     consumers = options.consumers or default_consumers(toolchain)
     linked = _linked_manifests(options.linked)
     inputs = _inputs_digest(options, consumers, linked, toolchain)
@@ -79,8 +91,39 @@ def finalize_library(library: Path, options: LibraryOptions, *, toolchain: Toolc
 def describe_native(library: Path, options: LibraryOptions) -> Manifest:
     """Write and return the manifest of a library that is meant to have no bitcode."""
     elf = read_elf(library)
+    options = _with_patterns_resolved(options, elf)
     linked = _linked_manifests(options.linked)
     return _describe(library, elf, None, options, consumers=options.consumers, linked=linked, native=True)
+
+
+def restore_library(library: Path, *, built: Path, find_objcopy: Callable[[], Path]) -> bool:
+    """Give `library`, a copy of the finalized `built`, its bitcode and manifest back; return whether it lacked bitcode.
+
+    Raises `BinaryError` when it is a copy of another build or when the result is not what the manifest describes.
+    """
+    manifest = read_manifest(manifest_path(built))
+    copy = read_elf(library)
+    if manifest.library.build_id != copy.build_id:
+        msg = f"{library}: not a copy of {built}: it has another build-id"
+        raise BinaryError(msg, hint="install the library that was built, then restore")
+    lost = manifest.library.section_sha256 is not None and not copy.bitcode_section
+    if lost:
+        with tempfile.TemporaryDirectory(prefix="enzyme-build-") as folder:
+            bitcode = Path(folder, "module.bc")
+            bitcode.write_bytes(read_section(built, SECTION) or b"")
+            embed_bitcode(library, bitcode, objcopy=find_objcopy())
+        copy = read_elf(library)
+    if manifest.library.section_sha256 != copy.section_sha256:
+        msg = f"{library}: the bitcode in it is not that of {built}"
+        raise BinaryError(msg, hint="something changed the library after it was built; finalize it anew")
+    write_manifest(manifest, manifest_path(library))
+    return lost
+
+
+def _with_patterns_resolved(options: LibraryOptions, elf: ElfFacts) -> LibraryOptions:
+    """Return `options` with a rule for each function of the library that a rule's pattern fits."""
+    names = {symbol.name for symbol in (*elf.exported, *elf.undefined)}
+    return replace(options, rules=expand_patterns(options.rules, names))
 
 
 def _finalize(
@@ -89,7 +132,7 @@ def _finalize(
     """Run finalize in its child process and embed what it made."""
     with tempfile.TemporaryDirectory(prefix="enzyme-build-") as folder:
         section, output = Path(folder, "section"), Path(folder, "module.bc")
-        section.write_bytes(read_section(library, SECTION) or b"")
+        section.write_bytes(_linked_bitcode(library, options.keep_linked))
         modules = []
         for number, path in enumerate(options.linked):
             bitcode = read_section(path, SECTION)
@@ -97,20 +140,58 @@ def _finalize(
                 copy = Path(folder, f"linked{number}.bc")
                 copy.write_bytes(bitcode)
                 modules.append(LinkedModule(library=path.name, bitcode=str(copy)))
+        pointers = choose_pointer_mode(consumers, toolchain)
+        generated = render_derivatives(options.rules)
+        rules_module = None
+        if generated is not None:
+            rules_module = compile_rules(
+                generated,
+                toolchain=toolchain,
+                pointers=pointers,
+                output=Path(folder, "rules.bc"),
+                include_directories=options.include_directories,
+                defines=options.defines,
+            )
         request = FinalizeRequest(
             libllvm=str(toolchain.libllvm),
             llvm_version=toolchain.version,
             name=library.name,
             section=str(section),
             output=str(output),
-            pointers=choose_pointer_mode(consumers, toolchain),
+            pointers=pointers,
             linked=tuple(modules),
             rules=options.rules.rules,
+            rules_module=None if rules_module is None else str(rules_module),
             optimize=options.optimize,
         )
         facts = finalize_module(request)
         embed_bitcode(library, output, objcopy=toolchain.objcopy)
-    return facts
+    sources = tuple(_relative(source, options.source_roots) for source in facts.sources)
+    return msgspec.structs.replace(facts, sources=sources)
+
+
+def _linked_bitcode(library: Path, kept: Path | None) -> bytes:
+    """Return the bitcode as the linker left it: the library's, or what was kept of the link with this build-id."""
+    current = read_section(library, SECTION) or b""
+    build_id = read_elf(library).build_id
+    if kept is None or build_id is None:
+        return current
+    file = kept / f"{build_id}.linked"
+    if file.exists():
+        return file.read_bytes()
+    kept.mkdir(parents=True, exist_ok=True)
+    for older in kept.glob("*.linked"):
+        older.unlink()
+    partial = file.with_suffix(".partial")
+    partial.write_bytes(current)
+    partial.replace(file)
+    return current
+
+
+def _relative(source: str, roots: Sequence[Path]) -> str:
+    """Return `source` relative to the first of `roots` that it lies below: where it was built is no one's concern."""
+    root = next((root for root in roots if Path(source).is_relative_to(root)), None)
+    return source if root is None else Path(source).relative_to(root).as_posix()
 
 
 def _describe(
@@ -139,12 +220,27 @@ def _describe(
         linked=[manifest for _, manifest in linked],
         holders=native_holders(wanted, needed),
         waivers=options.waivers,
-        python_extension=options.python_extension,
+        python_extension=options.python_extension or any(each.name.startswith("PyInit_") for each in elf.exported),
         native=native,
         inputs=inputs,
+        find_origins=lambda addresses: function_origins(library, addresses),
     )
+    manifest = msgspec.structs.replace(manifest, certificates=_certificates_before(library, manifest))
     write_manifest(manifest, manifest_path(library))
     return manifest
+
+
+def _certificates_before(library: Path, manifest: Manifest) -> tuple[CertificateRecord, ...]:
+    """Return the certificates that the manifest before this one had for rules that are still there.
+
+    Whether they still hold is judged by the check: a rule's digest tells.
+    """
+    try:
+        before = read_manifest(manifest_path(library))
+    except EnzymeBuildError:
+        return ()  # there was none, or one of another version
+    symbols = {rule.symbol for rule in manifest.rules if rule.kind == "derivative"}
+    return tuple(each for each in before.certificates if each.symbol in symbols)
 
 
 def _linked_manifests(paths: Sequence[Path]) -> list[tuple[Path, Manifest]]:
@@ -175,6 +271,8 @@ def _inputs_digest(
         options.waivers,
         options.optimize,
         options.python_extension,
+        [str(root) for root in options.source_roots],
+        options.defines,
         [manifest for _, manifest in linked],
     )
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()

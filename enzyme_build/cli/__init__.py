@@ -21,11 +21,14 @@ _COMMANDS = {
     "doctor": "show which tools were found, and what each consumer would use",
     "flags": "print the flags that make clang embed bitcode",
     "finalize": "make the bitcode of a linked library usable, and write its manifest",
+    "wrap": "run another compiler, and put the bitcode of clang into the object it makes",
     "check": "tell what an AD tool will not see in libraries, folders or wheels",
+    "gradcheck": "prove derivative rules against the functions of the library",
     "inspect": "show what is in a library: names, bitcode, manifest",
     "extract": "write the bitcode of a library to files",
     "find": "tell which library natively holds a symbol, and whether its bitcode is there",
     "rules": "check rule files, or print the registration code for them",
+    "restore": "give an installed library back the bitcode that a strip step took",
     "schema": "print the JSON Schema of a document",
 }
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from enzyme_build import toolchain
 from enzyme_build.compile import bitcode_compile_flags
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from enzyme_build.model import Consumer, PointerMode
 
 __all__ = ["configure", "execute"]
 
@@ -32,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--compiler", action="store_true", help="print the C compiler for these consumers instead")
     shown.add_argument("--cxx-compiler", action="store_true", help="print the C++ compiler for them instead")
+    shown.add_argument("--json", action="store_true", help="print all of it, for a build system to read")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -43,7 +47,31 @@ def execute(arguments: argparse.Namespace) -> int:
     elif arguments.cxx_compiler:
         line = shlex.join(found.command("c++"))
     else:
-        mode = toolchain.choose_pointer_mode(named or toolchain.default_consumers(found), found)
-        line = shlex.join((*bitcode_compile_flags(mode), *found.compiler_arguments))
+        consumers = named or toolchain.default_consumers(found)
+        mode = toolchain.choose_pointer_mode(consumers, found)
+        flags = (*bitcode_compile_flags(mode), *found.compiler_arguments)
+        line = shlex.join(flags)
+        if arguments.json:
+            import json  # noqa: PLC0415 - only for this form
+
+            line = json.dumps(_describe(found, consumers, mode, flags), indent=2, ensure_ascii=False)
     sys.stdout.write(line + "\n")
     return 0
+
+
+def _describe(
+    found: toolchain.Toolchain, consumers: Sequence[Consumer], mode: PointerMode, flags: Sequence[str]
+) -> dict[str, Any]:
+    """Return what the build system needs to know: the tools, and each command line part as a list."""
+    return {
+        "version": found.version,
+        "clang": str(found.clang),
+        "clang++": str(found.clangxx),
+        "objcopy": str(found.objcopy),
+        "c": found.command("c"),
+        "c++": found.command("c++"),
+        "compiler-arguments": found.compiler_arguments,
+        "consumers": [each.name for each in consumers],
+        "pointers": mode.value,
+        "flags": flags,
+    }

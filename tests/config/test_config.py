@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from enzyme_build.config import Config, config_advice, library_order, load_config
 from enzyme_build.errors import ConfigError
 from enzyme_build.model import Mode
+from support.examples import check_problems
 
 INVALID = Path(__file__).parent / "invalid"
 
@@ -101,13 +101,7 @@ def test_a_folder_without_pyproject_has_no_settings(tmp_path: Path) -> None:
 def test_invalid_examples(project: Path, path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(project, path.read_text(encoding="utf-8"))
-    found = "".join(f"{problem}\n" for problem in caught.value.problems)
-    expected_path = path.with_suffix(".errors.txt")
-    expected = expected_path.read_text(encoding="utf-8") if expected_path.exists() else ""
-    difference = "\n".join(
-        difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", lineterm="")
-    )
-    assert found == expected, f"if the new words are right, put them into {expected_path.name}:\n{difference}"
+    check_problems(path, caught.value.problems)
 
 
 def test_link_order_puts_what_is_linked_first(project: Path) -> None:

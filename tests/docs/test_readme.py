@@ -56,6 +56,7 @@ def test_every_block_is_for_something():
     kinds = {(block.language, block.label.partition("=")[0]) for block in BLOCKS}
     assert kinds == {
         ("toml", "file"),
+        ("toml", "stated"),
         ("c", "file"),
         ("python", "file"),
         ("console", ""),
@@ -78,7 +79,15 @@ def test_the_five_minutes(project, environment):
         assert done.stdout == shown
 
 
-def test_the_derivative_of_the_example_is_right(project, venv, enzyme, tmp_path):
+@pytest.mark.parametrize("stated", [False, True], ids=["functions", "stated"])
+def test_the_derivative_of_the_example_is_right(project, venv, enzyme, tmp_path, stated):
+    if stated:
+        (block,) = [block for block in BLOCKS if block.label == "stated"]
+        (project / "rules/gravity.toml").write_text(block.text)
+        (project / "src/gravity_rule.c").unlink()
+        configuration = (project / "pyproject.toml").read_text()
+        assert ', "src/gravity_rule.c"' in configuration
+        (project / "pyproject.toml").write_text(configuration.replace(', "src/gravity_rule.c"', ""))
     """With the real Enzyme, which reads LLVM 15: build with its clang."""
     done = subprocess.run(
         [venv, "-c", BUILD],

@@ -227,8 +227,8 @@ class Plan:
     def _touches(self) -> Lines:
         """Return writes to arrays that are only read, under a condition that is never true.
 
-        Where the primal has a body that shows that it does not write there, Enzyme may read the array anew in the reverse
-        pass of a loop, by when a later turn has overwritten it (measured on v0.0.289: a wrong derivative).
+        Where the primal has a body that shows that it does not write there, Enzyme may read the array anew in the
+        reverse pass of a loop, by when a later turn has overwritten it (measured on v0.0.289: a wrong derivative).
         """
         lines = []
         for argument in self.passed:

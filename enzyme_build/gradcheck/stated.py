@@ -84,8 +84,8 @@ def render_stated_adapter(
 ) -> str:
     """Return the adapter of a stated rule; raises `CannotRunError`.
 
-    The shim packs the arguments, and calls `gradcheck_intercepted` where a caller in the library calls the packet function: there
-    the shadows are put beside the arguments, and one of the rule's functions is called.
+    The shim packs the arguments, and calls `gradcheck_intercepted` where a caller in the library calls the packet
+    function: there the shadows are put beside the arguments, and one of the rule's functions is called.
     """
     shim = read_shim(written)
     arguments = [replace(each, packed=each.name in shim.members) for each in arguments]

@@ -21,7 +21,7 @@ from enzyme_build.llvm.values import Linkage, Values
 from enzyme_build.model import PointerMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from enzyme_build.llvm.context import Module
 
@@ -113,7 +113,7 @@ def _call_primal(values: Values, carrier: int, primal: int) -> None:
     """Let the carrier's own call, which was replaced with all others, go to the primal again; copy its attributes."""
     binding = values.binding
     for instruction in values.instructions(carrier):
-        if values.is_call(instruction):
+        if values.is_call(instruction) and binding.GetCalledValue(instruction) == carrier:
             binding.SetOperand(instruction, binding.GetNumOperands(instruction) - 1, primal)
             binding.SetInstructionCallConv(instruction, binding.GetFunctionCallConv(primal))
             for index in range(binding.CountParams(primal) + 1):
@@ -155,9 +155,14 @@ def _carrier_text(values: Values, primal: int, carrier_name: str, carrier: Carri
     attached = "".join(f" !{kind} !{number}" for number, (kind, _) in enumerate(functions))
     call = f"call {result} {_quoted(values.name(primal))}({arguments})"
     body = f"  {call}\n  ret void" if result == "void" else f"  %enzymebc.r = {call}\n  ret {result} %enzymebc.r"
+    if values.is_defined(primal) and "enzyme_augment" in carrier.metadata:
+        body = _touches(parameters) + body
     prefix = f"prefix [{len(cells)} x {'i8*' if typed else 'ptr'}] [{', '.join(cells)}]"
     declared = dict.fromkeys([primal, *carrier.metadata.values()])
     lines = [_declaration(values, item) for item in declared]
+    if "@llvm.memset" in body:
+        clear = "p0i8.i64(i8*" if typed else "p0.i64(ptr"
+        lines.append(f"declare void @llvm.memset.{clear}, i8, i64, i1)")
     lines += [
         f"define {result} {_quoted(carrier_name)}({arguments}) noinline {prefix}{attached} {{",
         body,
@@ -166,6 +171,35 @@ def _carrier_text(values: Values, primal: int, carrier_name: str, carrier: Carri
     ]
     text = "\n".join(lines) + "\n"
     return _struct_definitions(values, text) + text
+
+
+def _touches(parameters: Sequence[str]) -> str:
+    """Return IR that writes through each pointer parameter under a condition that is never true.
+
+    Where Enzyme sees that a primal with a rule does not write to an array, it may read the array anew in the reverse
+    pass of a loop, when a later turn has overwritten it (measured on v0.0.289: a wrong derivative). No pointer is as
+    large as the one compared with. Clearing an unknown number of bytes says nothing of the type of what is there, which
+    matters to a mode that the rule does not cover.
+    """
+    lines = []
+    for number, parameter in enumerate(parameters):
+        if not parameter.endswith(("*", "ptr")) or parameter.endswith(")*"):
+            continue
+        argument, byte, size = (f"%enzymebc.{role}{number}" for role in ("", "byte.", "size."))
+        typed = parameter.endswith("*")
+        lines += [
+            f"  %enzymebc.never.{number} = icmp ugt {parameter} {argument}, inttoptr (i64 -17 to {parameter})",
+            f"  br i1 %enzymebc.never.{number}, label %enzymebc.write.{number}, label %enzymebc.next.{number}",
+            f"enzymebc.write.{number}:",
+            f"  {size} = ptrtoint {parameter} {argument} to i64",
+            *([f"  {byte} = bitcast {parameter} {argument} to i8*"] if typed else []),
+            f"  call void @llvm.memset.p0i8.i64(i8* {byte}, i8 0, i64 {size}, i1 false)"
+            if typed
+            else f"  call void @llvm.memset.p0.i64(ptr {argument}, i8 0, i64 {size}, i1 false)",
+            f"  br label %enzymebc.next.{number}",
+            f"enzymebc.next.{number}:",
+        ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _spelt(values: Values, handle: int) -> str:

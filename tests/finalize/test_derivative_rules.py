@@ -294,3 +294,41 @@ def test_rule_on_a_function_that_returns_a_number_is_refused(enzyme: Enzyme, tmp
     facts = finalize(enzyme, library, [F_RULE], typed=typed)
     assert [problem.finding for problem in facts.rules[0].problems] == ["EB011"]
     assert "f always returns the same number" in facts.rules[0].problems[0].text
+
+
+@BOTH
+@PASSES
+def test_body_in_a_loop_whose_buffers_are_used_again(enzyme: Enzyme, tmp_path: Path, typed: bool, passes: str) -> None:
+    """Enzyme must not conclude from the body that a buffer can be read again in the reverse pass."""
+    text = """#include <math.h>
+        #include <stdlib.h>
+        __attribute__((noinline)) void vexp(int n, const double *x, double *y) {
+          for (int i = 0; i < n; i++) y[i] = exp(x[i]);
+        }
+        void *aug(int n, int m, const double *x, double *d_x, double *y, double *d_y) {
+          double *tape = malloc(8 * n);
+          for (int i = 0; i < n; i++) tape[i] = x[i];
+          vexp(n, x, y);
+          return tape;
+        }
+        void grad(int n, int m, const double *x, double *d_x, double *y, double *d_y, void *tape) {
+          for (int i = 0; i < n; i++) { double s = d_y[i]; d_y[i] = 0; d_x[i] += s * exp(((double *)tape)[i]); }
+          free(tape);
+        }
+        static double use(double u, double v) { double x[2] = {u, v}, y[2]; vexp(2, x, y); return y[0] * y[1] + x[0]; }
+        double kernel(double x) {
+          double u = x, total = 0;
+          for (int i = 0; i < 3; i++) { u = 0.5 + 0.125 * use(u, 1.3); total += u * x; }
+          return total;
+        }"""
+    rule = DerivativeRule(function="vexp", augmented="aug", gradient="grad", origin=ORIGIN)
+    answers = []
+    for rules in ((), (rule,)):
+        library = build_library(enzyme, tmp_path / str(len(rules)), "kernel", {"kernel.c": text}, typed=typed)
+        finalize(enzyme, library, rules, typed=typed)
+        imports = [(library, "kernel")]
+        answers.append(
+            enzyme.differentiate(SCALAR_HOST, tmp_path / "host", imports=imports, typed=typed, passes=passes)
+        )
+    assert answers[1] == pytest.approx(answers[0], rel=1e-12)
+    assert answers[1][0] == pytest.approx(answers[1][1], rel=1e-12)

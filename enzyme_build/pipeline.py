@@ -22,7 +22,7 @@ from enzyme_build.finalize.facts import FinalizeRequest, LinkedModule
 from enzyme_build.finalize.run import finalize_module
 from enzyme_build.manifest import manifest_path, read_manifest, write_manifest
 from enzyme_build.needed import find_needed, native_holders
-from enzyme_build.rules.model import RuleSet
+from enzyme_build.rules.model import DerivativeRule, RuleSet
 from enzyme_build.rules.patterns import expand_patterns
 from enzyme_build.toolchain import choose_pointer_mode, default_consumers
 
@@ -141,7 +141,8 @@ def _finalize(
                 copy.write_bytes(bitcode)
                 modules.append(LinkedModule(library=path.name, bitcode=str(copy)))
         pointers = choose_pointer_mode(consumers, toolchain)
-        generated = render_derivatives(options.rules)
+        bitcode = section.read_bytes() + b"".join(Path(module.bitcode).read_bytes() for module in modules)
+        generated = render_derivatives(_named_in(options.rules, bitcode))
         rules_module = None
         if generated is not None:
             rules_module = compile_rules(
@@ -168,6 +169,22 @@ def _finalize(
         embed_bitcode(library, output, objcopy=toolchain.objcopy)
     sources = tuple(_relative(source, options.source_roots) for source in facts.sources)
     return msgspec.structs.replace(facts, sources=sources)
+
+
+def _named_in(rules: RuleSet, bitcode: bytes) -> RuleSet:
+    """Return `rules` without the stated derivatives of functions that `bitcode` does not mention.
+
+    Rule files are often those of a whole project, and need headers that this library may not have. Bitcode has the
+    names of its functions in plain text; more that looks like one does no harm.
+    """
+    kept = [
+        rule
+        for rule in rules.rules
+        if not isinstance(rule, DerivativeRule)
+        or rule.stated is None
+        or any(name.encode() in bitcode for name in (rule.function, rule.function.lower()))
+    ]
+    return RuleSet(rules=tuple(kept), files=rules.files)
 
 
 def _linked_bitcode(library: Path, kept: Path | None) -> bytes:

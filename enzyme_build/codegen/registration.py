@@ -21,6 +21,7 @@ from enzyme_build.rules.model import (
     LikeRule,
     NofreeRule,
 )
+from enzyme_build.rules.patterns import is_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,7 +69,11 @@ def render_registration(
     renderer = _Renderer(symbols or {}, suffix, freeing)
     parts = [f"/* {_comment(rule.origin)} */\n" + "\n".join(renderer.globals_of(rule)) for rule in rules.rules]
     if renderer.problems:
-        raise RuleError(renderer.problems, hint="write the mangled name, which `nm` shows, in the rule")
+        stated = any(isinstance(rule, DerivativeRule) and rule.stated is not None for rule in rules.rules)
+        hint = "write the mangled name, which `nm` shows, in the rule"
+        if stated:
+            hint = "finalize puts it there; for Enzyme's plugin of clang write C functions and name them in the rule"
+        raise RuleError(renderer.problems, hint=hint)
     includes = [f"#include <{name}>" for name, words in _HEADERS.items() if words & renderer.words]
     comment = "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in header.splitlines()) + " */"
     blocks = [comment, "\n".join(includes), "\n".join(renderer.declarations.values()), *parts]
@@ -110,6 +115,10 @@ class _Renderer:
                 yield from self._allocation(rule, function)
 
     def _derivative(self, rule: DerivativeRule, function: str) -> Iterator[str]:
+        if rule.stated is not None:
+            self.problems.append(
+                f"{rule.origin}: a stated derivative needs a function in the place of {rule.function!r}"
+            )
         if rule.augmented is not None and rule.gradient is not None:
             parts = [self._function(name, rule) for name in (rule.augmented, rule.gradient)]
             yield self._global("register_gradient", rule.function, [function, *parts])
@@ -173,7 +182,9 @@ class _Renderer:
 
     def _symbol(self, written: str, rule: Rule) -> str:
         symbol = self.symbols.get(written, written)
-        if not _SYMBOL.fullmatch(symbol):
+        if is_pattern(written):
+            self.problems.append(f"{rule.origin}: {written!r} is a pattern, which only a library can resolve")
+        elif not _SYMBOL.fullmatch(symbol):
             self.problems.append(f"{rule.origin}: {written!r} is no name of an object file")
         return symbol
 

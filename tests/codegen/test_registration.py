@@ -183,3 +183,19 @@ def test_no_rules_are_an_empty_file(enzyme: Enzyme, tmp_path: Path) -> None:
     (tmp_path / "rules.c").write_text(render(tmp_path, "", header="Nothing here."))
     assert (tmp_path / "rules.c").read_text() == "/*\n * Nothing here.\n */\n"
     capture([enzyme.clang, *STRICT, "-c", tmp_path / "rules.c", "-o", tmp_path / "rules.o"])
+
+
+def test_a_stated_derivative_has_no_registration(tmp_path: Path) -> None:
+    with pytest.raises(RuleError) as caught:
+        render(tmp_path, "[[derivative]]\nprototype = 'double f(double x)'\npartials = { x = '1' }\n")
+    assert caught.value.problems == (
+        "rules.toml:1: derivative[0]: a stated derivative needs a function in the place of 'f'",
+    )
+    assert caught.value.hint == (
+        "finalize puts it there; for Enzyme's plugin of clang write C functions and name them in the rule"
+    )
+
+
+def test_a_pattern_has_no_registration(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match=r"rules\.toml:1: inactive\[0\]: 'log_\*' is a pattern, which only a library"):
+        render(tmp_path, "[[inactive]]\nfunction = 'log_*'\n")

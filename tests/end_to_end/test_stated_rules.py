@@ -163,7 +163,7 @@ def test_inactive_pointers_in_reverse_mode(enzyme: Enzyme, built: Built, tmp_pat
 def test_inactive_pointers_in_forward_mode_are_refused(
     enzyme: Enzyme, built: Built, tmp_path: Path, typed: bool, name: str
 ) -> None:
-    with pytest.raises(EnzymeError, match="No forward mode derivative found for (energy|axpy)"):
+    with pytest.raises(EnzymeError, match=r"No forward mode derivative found for (energy|axpy)"):
         enzyme.differentiate(
             host([name], reverse=False),
             tmp_path,
@@ -224,9 +224,47 @@ def test_every_tape_is_freed(
 
 def test_functions_with_a_body(enzyme: Enzyme, tmp_path: Path) -> None:
     built = build(enzyme, tmp_path, typed=False, bodies=True)
-    chosen = {**forms.KERNELS, **forms.INACTIVE_POINTER}
-    kernels = {name: form for name, form in chosen.items() if not name.startswith(("fixed_", "unused_", "same_"))}
+    kernels = {**forms.KERNELS, **forms.INACTIVE_POINTER}
     found = enzyme.differentiate(
         host(list(kernels)), tmp_path / "host", imports=[(built.library, "overwritten")], link=[built.native]
     )
     assert misses(found, kernels) == []
+
+
+OTHER_NAMES = """
+[[derivative]]
+prototype = "void Halve(const double *x, double *out)"   # Fortran: the symbol is halve_
+partials = { "out/x" = "50" }
+
+[[derivative]]
+prototype = "double inside(double x, int n)"             # static in the source
+partials = { x = "100 * n" }
+
+[[derivative]]
+prototype = "double elsewhere(const struct unknown *p)"  # of another library, whose header is not here
+include = ["unknown.h"]
+partials = { "p.x" = "1" }
+"""
+OTHER_SOURCE = """
+void halve_(const double *x, double *out);
+static __attribute__((noinline)) double inside(double x, int n) { return n * x; }
+double kernel(const double *x) { double half; halve_(x, &half); return half * x[1] + inside(x[1], 3); }
+"""
+
+
+@BOTH
+def test_names_that_are_not_the_symbol(enzyme: Enzyme, tmp_path: Path, typed: bool) -> None:
+    (tmp_path / "rules.toml").write_text(OTHER_NAMES, encoding="utf-8")
+    text = "void halve_(const double *x, double *out) { *out = *x / 2; }"
+    native = native_library(enzyme, tmp_path / "native", "halve", text)
+    library = build_library(enzyme, tmp_path, "other", {"other.c": OTHER_SOURCE}, typed=typed, link=[native])
+    reader = consumer("julia-1.10" if typed else "llvm-15")
+    options = LibraryOptions(consumers=(reader,), rules=load_rules(["rules.toml"], root=tmp_path))
+    manifest = finalize_library(library, options, toolchain=find_toolchain([reader]))
+    found = [(rule.symbol, [problem.finding for problem in rule.problems]) for rule in manifest.rules]
+    assert found == [("halve_", []), ("inside", []), ("elsewhere", ["EB008"])]
+    numbers = enzyme.differentiate(
+        host(["kernel"]), tmp_path / "host", imports=[(library, "kernel")], typed=typed, link=[native]
+    )
+    u, v = AT
+    assert numbers == pytest.approx([50 * v, u / 2 + 300] * 2, rel=1e-12)

@@ -12,7 +12,18 @@ PACKAGE = Path(__file__).resolve().parents[1] / "enzyme_build"
 # one line a layer, from the ground up; a module may import its own layer and those above it in this list
 LAYERS = (
     ("errors", "model", "_run", "_toml", "_schema", "resources"),
-    ("config", "config_checks", "rules", "toolchain", "elf", "_elf_parts", "elf_objects", "elf_debug", "llvm", "needed"),
+    (
+        "config",
+        "config_checks",
+        "rules",
+        "toolchain",
+        "elf",
+        "_elf_parts",
+        "elf_objects",
+        "elf_debug",
+        "llvm",
+        "needed",
+    ),
     ("codegen", "compile", "manifest"),
     ("finalize",),
     ("check", "gradcheck"),

@@ -16,7 +16,20 @@ from enzyme_build import cli
 from enzyme_build.cli import main, run_reporting_errors
 from enzyme_build.errors import BinaryError, ConfigError, ToolError, UsageError
 
-COMMANDS = ("doctor", "flags", "finalize", "check", "gradcheck", "inspect", "extract", "find", "rules", "restore", "schema", "wrap")
+COMMANDS = (
+    "doctor",
+    "flags",
+    "finalize",
+    "check",
+    "gradcheck",
+    "inspect",
+    "extract",
+    "find",
+    "rules",
+    "restore",
+    "schema",
+    "wrap",
+)
 
 
 def command(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -81,9 +81,7 @@ def add_carrier(module: Module, primal: int, carrier: Carrier) -> int:
     if has_body:
         binding.SetLinkage(made, linkage)
         binding.SetVisibility(made, visibility)
-        binding.SetLinkage(primal, Linkage.INTERNAL)
-        binding.SetVisibility(primal, 0)
-        binding.SetComdat(primal, None)
+        values.make_internal(primal)
     else:
         binding.SetLinkage(made, Linkage.INTERNAL)
     return made

@@ -104,6 +104,4 @@ def put_shim_in_place(values: Values, primal: int, generated: Generated, *, prot
         values.rename(generated.shim, name)
         binding.SetLinkage(generated.shim, linkage)
         binding.SetVisibility(generated.shim, visibility)
-        binding.SetLinkage(primal, Linkage.INTERNAL)
-        binding.SetVisibility(primal, 0)
-        binding.SetComdat(primal, None)
+        values.make_internal(primal)

@@ -72,9 +72,7 @@ def merge_linked(merged: Module, data: bytes, *, name: str, library: str) -> dic
             continue
         if theirs.binding.GetVisibility(function) == _HIDDEN:
             # natively it is `library`'s own as well; LLVM renames it where the name is taken
-            theirs.binding.SetLinkage(function, Linkage.INTERNAL)
-            theirs.binding.SetVisibility(function, 0)
-            theirs.binding.SetComdat(function, None)
+            theirs.make_internal(function)
             continue
         function_name = theirs.name(function)
         twin = own.function(function_name)
@@ -92,9 +90,7 @@ def merge_linked(merged: Module, data: bytes, *, name: str, library: str) -> dic
     for function_name in came:
         linked = own.function(function_name)
         if linked is not None:
-            own.binding.SetLinkage(linked, Linkage.INTERNAL)
-            own.binding.SetVisibility(linked, 0)
-            own.binding.SetComdat(linked, None)
+            own.make_internal(linked)
     return came
 
 

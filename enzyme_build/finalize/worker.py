@@ -49,10 +49,10 @@ def make_module(request: FinalizeRequest) -> ModuleFacts:
     parts = split_modules(section, shown=request.name)
     merged = merge_modules(parts, context=context, name=request.name)
     module = merged.module
-    digest = _digest(request.name, module.write_bitcode())
     if module.has_named_metadata(_MARK):
         msg = f"{request.name}: the module is finalized already, and its rules or options are not those asked for now"
         raise BinaryError(msg, hint="link the library anew, then finalize it with the new rules")
+    digest = _digest(request.name, module.write_bitcode())
     origins: dict[str, str] = {}
     for linked in request.linked:
         came = merge_linked(module, Path(linked.bitcode).read_bytes(), name=request.name, library=linked.library)

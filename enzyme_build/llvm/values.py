@@ -152,6 +152,12 @@ class Values:
         data = name.encode("utf-8", "surrogateescape")
         self.binding.SetValueName2(value, data, len(data))
 
+    def make_internal(self, value: int) -> None:
+        """Make a function local to its module: default visibility, and in no comdat, which is for what linkers see."""
+        self.binding.SetLinkage(value, Linkage.INTERNAL)
+        self.binding.SetVisibility(value, 0)
+        self.binding.SetComdat(value, None)
+
     def is_local(self, value: int) -> bool:
         """Return whether `value` is internal or private to its module."""
         return self.binding.GetLinkage(value) in (Linkage.INTERNAL, Linkage.PRIVATE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from enzyme_build.model import FunctionType, IRType, TypeKind
 from enzyme_build.rules.abi_types import fits, parameters_misfit
@@ -10,7 +10,7 @@ from enzyme_build.rules.model import RuleProblem
 from enzyme_build.rules.spelling import c_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from enzyme_build.rules.model import AllocationRule, DerivativeRule, Prototype
 
@@ -22,7 +22,10 @@ __all__ = [
     "declared_problems",
     "primal_problems",
     "prototype_problems",
+    "signature_misfits",
 ]
+
+FoundT = TypeVar("FoundT")
 
 MISFIT = "EB010"
 NO_RULE = "EB011"
@@ -125,14 +128,29 @@ def _prototype_misfits(prototype: Prototype, found: FunctionType) -> Iterator[st
     by_value = prototype.result_kind == "other" or any(item.kind == "other" for item in prototype.parameters)
     if by_value or found.sret or found.byval:
         return
-    if len(prototype.parameters) != len(found.parameters):
-        yield f"it has {len(prototype.parameters)} parameters, the function {len(found.parameters)}"
+    yield from signature_misfits(prototype, found.parameters, found.result, agrees=_agrees, spell=str)
+
+
+def signature_misfits(
+    prototype: Prototype,
+    parameters: Sequence[FoundT],
+    result: FoundT,
+    *,
+    agrees: Callable[[str, str, FoundT], bool],
+    spell: Callable[[FoundT], str],
+) -> Iterator[str]:
+    """Yield where a prototype differs from the types found for its function.
+
+    `agrees` tells whether a C type, given by kind and text, can be a found type; `spell` shows a found type.
+    """
+    if len(prototype.parameters) != len(parameters):
+        yield f"it has {len(prototype.parameters)} parameters, the function {len(parameters)}"
         return
-    for index, (item, kind) in enumerate(zip(prototype.parameters, found.parameters, strict=True)):
-        if not _agrees(item.kind, item.text, kind):
-            yield f"parameter {index} is {item.text!r}, the function's is '{kind}'"
-    if not _agrees(prototype.result_kind, prototype.result_text, found.result):
-        yield f"it returns {prototype.result_text!r}, the function '{found.result}'"
+    for index, (item, kind) in enumerate(zip(prototype.parameters, parameters, strict=True)):
+        if not agrees(item.kind, item.text, kind):
+            yield f"parameter {index} is {item.text!r}, the function's is '{spell(kind)}'"
+    if not agrees(prototype.result_kind, prototype.result_text, result):
+        yield f"it returns {prototype.result_text!r}, the function '{spell(result)}'"
 
 
 def _agrees(kind: str, text: str, found: IRType) -> bool:

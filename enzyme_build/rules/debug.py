@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from enzyme_build.rules.abi_primal import signature_misfits
 from enzyme_build.rules.model import RuleProblem
 
 if TYPE_CHECKING:
@@ -33,16 +34,8 @@ def debug_problems(prototype: Prototype | None, found: DebugSignature | None) ->
 
 
 def _misfits(prototype: Prototype, found: DebugSignature) -> Iterator[str]:
-    if prototype.variadic:
-        return
-    if len(prototype.parameters) != len(found.parameters):
-        yield f"it has {len(prototype.parameters)} parameters, the function {len(found.parameters)}"
-        return
-    for index, (item, kind) in enumerate(zip(prototype.parameters, found.parameters, strict=True)):
-        if not _agrees(item.kind, item.text, kind):
-            yield f"parameter {index} is {item.text!r}, the function's is '{_spelt(kind)}'"
-    if not _agrees(prototype.result_kind, prototype.result_text, found.result):
-        yield f"it returns {prototype.result_text!r}, the function '{_spelt(found.result)}'"
+    if not prototype.variadic:
+        yield from signature_misfits(prototype, found.parameters, found.result, agrees=_agrees, spell=_spelt)
 
 
 def _agrees(kind: str, text: str, found: DebugType) -> bool:
